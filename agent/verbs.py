@@ -28,9 +28,9 @@ from ..tools.database import Cancellation, Database, Limits, Notice, Table, rend
 from ..tools.database.schema import ColumnSchema, Schema, TableSchema
 from ..tools.database.watchdog import raise_if_cancelled
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
-from ..tools.examples import VERIFIED, Example, ExampleStore, FoundExample, database_identity, example_id
-from ..tools.examples.entry import make_example, make_example_verifier, shared_id
-from ..tools.examples.rights import can_remove_example, choose_best_per_question, should_replace
+from ..tools.examples import VERIFIED, Example, ExampleStore, FoundExample, choose_best_per_question, database_identity
+from ..tools.examples.rights import can_remove_example, make_example, make_example_verifier, should_replace
+from ..tools.examples.store import example_id, shared_id
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import parse_definition, run_entry_sql

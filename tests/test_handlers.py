@@ -45,7 +45,6 @@ LISTED = {
     "tools/examples/embedding.py:ModelEmbedding.__call__": f"an embedding: {FOREIGN}",
     "tools/examples/embedding.py:make_embedding": f"an embedding: {FOREIGN}",
     "tools/examples/importing.py:_iterate_record_parsers": FILE,
-    "tools/examples/importing.py:DatabaseFolder.__call__": "a name that is no path",
     "tools/examples/tables.py:ChromaBackend.call_chroma": f"Chroma: {FOREIGN}",
     "tools/examples/tables.py:find_damaged_index": FILE,
     "tools/forkserver.py:ForkServer._ensure_server_started": SYSTEM,

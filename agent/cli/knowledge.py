@@ -174,7 +174,8 @@ def _check_verified_queries(database: Database, store: str | None, embedding: st
 def _read_logged_queries(given: str, database: Database) -> Iterator[str]:
     """Yield the queries in a file of SQL, in saved conversations, or in the server's log."""
     from ...tools.database.server.engine import UNREADABLE, ServerEngine
-    from ...tools.knowledge.proposals import MOST, split_statements
+    from ...tools.knowledge.proposals import MOST
+    from ...tools.sql.texts import split_statements
 
     if given == _SERVER:
         if not isinstance(database.engine, ServerEngine):

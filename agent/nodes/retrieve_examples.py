@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import Example, ExampleQuery, database_identity, find_contradiction, regularize_example
+from ...tools.examples import Example, ExampleQuery, database_identity, regularize_example
+from ...tools.sql.contradictions import find_contradiction
 from ..advice import call_with_fallback
 from ..context.task_inputs import get_previous_question, select_history, select_prompt_schema
 from ..effects import Body, wait_for

@@ -6,17 +6,14 @@
 ...         print(example.sql)
 """
 
-from .compact_schema import regularize_example
 from .embedding import embed, make_embedding
-from .entry import example_id, make_example, make_example_verifier, shared_id
 from .example import AddedExamples, Example, FoundExample, to_json
 from .importing import DatabaseFolder, read_examples
-from .masking import mask
-from .rights import VERIFIED, can_remove_example, choose_best_per_question, database_identity, should_replace
+from .masking import mask, regularize_example
+from .rights import VERIFIED, choose_best_per_question, database_identity, make_example, make_example_verifier
 from .seeds import load_dialogues, load_programs, make_default_store, open_existing, open_seeded_store, seed_examples
 from .selectors import ExampleQuery, ExampleSelector, SelectorKind, choose_examples, make_selector
-from .soundness import find_contradiction
-from .store import ExampleStore
+from .store import ExampleStore, example_id
 from .tables import get_store_folder, has_example_store
 from .verified import VerifiedAnswer, find_verified
 
@@ -31,13 +28,11 @@ __all__ = [
     "FoundExample",
     "SelectorKind",
     "VerifiedAnswer",
-    "can_remove_example",
     "choose_best_per_question",
     "choose_examples",
     "database_identity",
     "embed",
     "example_id",
-    "find_contradiction",
     "find_verified",
     "get_store_folder",
     "has_example_store",
@@ -54,7 +49,5 @@ __all__ = [
     "read_examples",
     "regularize_example",
     "seed_examples",
-    "shared_id",
-    "should_replace",
     "to_json",
 ]

@@ -57,11 +57,10 @@ class HashedEmbedding:
 
 @dataclass(frozen=True)
 class ModelEmbedding:
-    """An embedding that a model computes in batches; `close` closes the model's connections."""
+    """An embedding that a model computes in batches."""
 
     name: str
     encode: Callable[[list[str]], Any]
-    close: Callable[[], object] = lambda: None
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return one unit row per text; raise `ExampleStoreError` if the model fails."""
@@ -122,7 +121,7 @@ def _make_openai_embedding(model: str) -> ModelEmbedding:
         answer = client.embeddings.create(model=model, input=[text or " " for text in texts])
         return [item.embedding for item in answer.data]
 
-    return ModelEmbedding(f"openai-{model}", encode, client.close)
+    return ModelEmbedding(f"openai-{model}", encode)
 
 
 @lru_cache(maxsize=2)

@@ -21,42 +21,30 @@ Text = Annotated[str, StringConstraints(max_length=100_000, pattern="^[^\x00]*$"
 
 @dataclass(frozen=True)
 class Example:
-    """A few-shot example: a question with its SQL.
+    """A few-shot example: a question with its SQL."""
 
-    Attributes:
-        question: Self-contained, as asked.
-        database: Short name of the database that it was asked of.
-        schema: That database's schema in the compact prompt form (the tables that the SQL uses are enough).
-        simplified: The question in plain common words; empty if not simplified yet.
-        rephrased: The question in the regular form "Give me ..." (CREDIT-SQL 3.1); empty where it has none of its own.
-        source: Where it comes from: `seed`, `import:NAME` (a dialogue: `import:NAME-HASH#NUMBER`), `approved` by a
-            person in use, `verified` from a file of one's own.
-        shared: Whether other databases' questions may see it.
-        owner: Whose it is: `database_identity` of its database. Where it is not shared, it is found under that alone.
-            Empty: `database` itself stands for it.
-        database_schema: The schema of the whole database, in the same form; empty where `schema` has to do.
-        turn: Its place in the dialogue that `source` names, from 1; 0 outside one.
-        earlier: The questions before it in that dialogue, also of turns that are not in the store.
-        rights: Under which rights its SQL was run and what it read, as `write_approval_record` writes it; empty if
-            there is no record of them.
-        author: Who added it; empty where nobody said.
-    """
-
-    question: Text
+    question: Text  # self-contained, as asked
     sql: Text
-    database: Text
+    database: Text  # short name of the database that it was asked of
+    # That database's schema in the compact prompt form (the tables that the SQL uses are enough), and the whole one in
+    # the same form: empty where `schema` has to do.
     schema: Text = ""
-    simplified: Text = ""
+    simplified: Text = ""  # the question in plain common words; empty if not simplified yet
+    # `seed`, `import:NAME` (a dialogue: `import:NAME-HASH#NUMBER`), `approved` by a person in use, `verified` from a
+    # file of one's own.
     source: Text = "seed"
-    shared: bool = True
+    shared: bool = True  # whether other databases' questions may see it
     added: datetime | None = None
+    # Whose it is: `database_identity` of its database. Where it is not shared, it is found under that alone. Empty:
+    # `database` itself stands for it.
     owner: Text = ""
-    rephrased: Text = ""
+    rephrased: Text = ""  # in the regular form "Give me ..." (CREDIT-SQL 3.1); empty where it has none of its own
+    # Under which rights its SQL was run and what it read, as `write_approval_record` writes it; empty without record.
     rights: Text = ""
     database_schema: Text = ""
-    turn: int = 0
-    author: Text = ""
-    earlier: tuple[Text, ...] = ()
+    turn: int = 0  # its place in the dialogue that `source` names, from 1; 0 outside one
+    author: Text = ""  # who added it; empty where nobody said
+    earlier: tuple[Text, ...] = ()  # the questions before it in that dialogue, also of turns that are not in the store
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", revalidate_instances="always")
 

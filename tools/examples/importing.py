@@ -11,18 +11,21 @@ from pathlib import Path
 from typing import Any, cast
 from zlib import crc32
 
+from sqlglot import exp
+
 from ..database import Database, Table, render_schema
 from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, QueryError, SQLParseError
 from ..record_files import read_json, read_records
 from ..results import same_result
-from ..sql import read_query
-from ..sql.parse import join_split_operators
-from ..words import stems
-from .entry import check_example, make_example, make_refusal_error
+from ..sql import Query, read_query
+from ..sql.contradictions import find_missing_rank
+from ..sql.mend import mend_string_quotes
+from ..sql.parse import join_split_operators, return_default_if_unparsable
+from ..words import make_word_set, stems
 from .example import Example, brief_repr, one_line, parse_example_fields, parse_example_json
-from .rights import database_identity, render_used_tables
-from .soundness import find_example_fault, fix_string_quotes, ranks_rows
-from .store import ExampleStore
+from .masking import parse_compact_schema
+from .rights import database_identity, make_example, render_used_tables
+from .store import ExampleStore, check_example, make_refusal_error
 
 _NAMES = {
     "question": ("utterance", "question"),
@@ -34,14 +37,13 @@ _NAMES = {
 _OPEN = 16
 """Databases of a folder that are open at once: a system allows a process some hundred files."""
 
-_SUPERLATIVE = re.compile(
-    r"(?<!\bat )\b(?:most|least|top \w+|highest|lowest|largest|smallest|biggest|oldest|youngest|newest|latest|earliest"
-    r"|longest|shortest|cheapest|best|worst|maximum|minimum)\b(?!\s+(?:of the time|likely))",
-    re.IGNORECASE,
+_MASKED = re.compile(
+    r"\[?\b(?:MASK|VALUE|UNK)\b\]?|<\s*(?:mask|value|unk|literal)\s*>|\[(?:mask|value|unk|literal)\]|_{2,}"
 )
+_MASKED_TEXTS = make_word_set("? _ [mask] <mask> mask terminal value [value] <value> <unk>")
 
 
-def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> Iterator[Example]:
+def read_examples(path: Path, refuse: Callable[[str], object]) -> Iterator[Example]:
     """Yield the examples of a file, in file order.
 
     Text in double quotes is put into single ones (`fix_string_quotes`); an example with a fault (`find_example_fault`)
@@ -51,8 +53,7 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
         path: `.jsonl`: an example a line, with the fields of `Example`. `.json`: a list of objects with `question`,
             `query` and `db_id` (Spider's layout), or of dialogues with `database_id` and an `interaction` of
             `utterance` and `query` (CoSQL's), whose examples are marked as one dialogue in `source`.
-        refuse: Is given the place and the reason of each record that is no example, and the rest is read. None: the
-            first one raises.
+        refuse: Is given the place and the reason of each record that is no example; the rest is read.
 
     Raises:
         ExampleStoreError: The file is missing or not of one of these forms; the message names the place.
@@ -63,11 +64,28 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
             if wrong := find_example_fault(example.question, example.sql):
                 raise make_refusal_error(example, wrong)
         except (ExampleStoreError, ExampleRefused) as error:
-            if refuse is None:
-                raise ExampleStoreError(f"{place}: {error}") from None
             refuse(f"{place}: {error}")
         else:
             yield example
+
+
+def fix_string_quotes(example: Example) -> Example:
+    """Return the example with double-quoted texts in its SQL put in single quotes."""
+    tables = parse_compact_schema(example.schema).tables
+    columns = {column.name.lower() for table in tables for column in table.columns}
+    return replace(example, sql=mend_string_quotes(example.sql, columns))
+
+
+@return_default_if_unparsable("")
+def find_example_fault(question: str, sql: str) -> str:
+    """Return why an example that `check_example` takes would mislead a model; empty if nothing is wrong."""
+    query = Query.of(sql, "sqlite")
+    texts = (literal.name.strip().lower() for literal in query.tree.find_all(exp.Literal) if literal.is_string)
+    if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
+        return "a value is masked: it stands for nothing that the question says"
+    if superlative := find_missing_rank(question, query):
+        return f"the question asks for {superlative!r}, and the query ranks nothing"
+    return ""
 
 
 def _iterate_record_parsers(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
@@ -116,7 +134,7 @@ def _parse_benchmark_example(item: Any, source: str, **place: Any) -> Example:
 
 
 class DatabaseFolder:
-    """A folder of SQLite databases, opened by name; the last used ones stay open."""
+    """A folder of SQLite databases, opened by name; a few stay open."""
 
     def __init__(self, folder: Path, *, whole_schemas: bool = False) -> None:
         """Open no database yet; `whole_schemas` also stores whole schemas (CREDIT-SQL 3.4)."""
@@ -126,19 +144,18 @@ class DatabaseFolder:
 
     def __call__(self, name: str) -> Database:
         """Return the database of that name; raise `DatabaseUnavailable` if it cannot be opened."""
+        if name in self._open:
+            return self._open[name]
         places = (self._folder / place for place in (f"{name}/{name}.sqlite", f"{name}.sqlite", f"{name}.db"))
         try:
-            if (database := self._open.pop(name, None)) is None:
-                path = next((place for place in places if name == Path(name).name and place.is_file()), None)
-                if path is None:
-                    raise DatabaseUnavailable(f"{self._folder} holds no database {brief_repr(name)}")
-                database = Database.open(path)
+            path = next((place for place in places if name == Path(name).name and place.is_file()), None)
         except (OSError, ValueError) as error:  # longer than a file's name may be, with characters that none has
             raise DatabaseUnavailable(f"{brief_repr(name)} is not the name of a database: {one_line(error)}") from None
-        self._open[name] = database  # the last one used is the last in order
-        if len(self._open) > _OPEN:
-            self._open.pop(next(iter(self._open))).close()
-        return database
+        if path is None:
+            raise DatabaseUnavailable(f"{self._folder} holds no database {brief_repr(name)}")
+        if len(self._open) == _OPEN:
+            self.close()
+        return self._open.setdefault(name, Database.open(path))
 
     def complete_examples(self, examples: Iterable[Example]) -> Iterator[Example]:
         """Yield the examples, with missing schemas and owners filled in.
@@ -216,14 +233,13 @@ def _find_doubt(
     `earlier` is the first query of the file for the same question, perhaps its own.
     """
     query = read_query(example.sql, database.schema())
-    ranks = query is None or ranks_rows(query)
-    if not ranks and (superlative := _SUPERLATIVE.search(example.question)):
-        return f"the question asks for {superlative[0]!r}, and the query ranks nothing"
+    if query is not None and (superlative := find_missing_rank(example.question, query)):
+        return f"the question asks for {superlative!r}, and the query ranks nothing"
     if not result.rows:
         return "its result is empty"
     if len(result.rows) == 1 and all(cell is None for cell in result.rows[0]):
         return "its result is NULL"
-    if query is not None and not ranks and query.limit is not None:
+    if query is not None and query.limit is not None and not query.ranks_rows:
         return "it takes the first rows of no order"
     others = [earlier]
     near = store.seen_by(database).nearest("question", example.question, 3, example.owner, shared=False)

@@ -1,18 +1,25 @@
-"""The key of a question for searches by form: its skeleton, and counts that it lacks."""
+"""The key of a question for searches by form: its skeleton, and counts that it lacks.
+
+What is masked are the words of a schema, also of one that an example holds as a text in the compact form.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from itertools import compress, count, dropwhile, groupby, takewhile
-from typing import Literal
+from typing import Literal, cast, get_args
 
-from ..database.schema import Schema
+from ..database.quoting import unquote
+from ..database.schema import ColumnKind, ColumnSchema, ForeignKey, Schema, TableSchema
 from ..derived import cache_in_first_argument
-from ..sql import make_question_skeleton
+from ..errors import SQLParseError
+from ..sql import make_question_skeleton, regularize
 from ..values.match import ValueMatch
 from ..words import FUNCTION_WORDS, fold, make_word_set, split_name, stem_word
-from .compact_schema import parse_compact_schema
+from .example import Example
 
 SkeletonForm = Literal["marked", "plain"]
 """`marked` leaves a schema's common words in and adds marks; `plain` is the paper's (revision chain 3.1.2)."""
@@ -22,6 +29,10 @@ _SMALL = FUNCTION_WORDS | make_word_set("list number order total")
 """Words that ask for SQL, also where a schema has them; it may well have a name, a type or a date that is asked for."""
 
 _ENDS_LIST = make_word_set("of for whose that with where which who from in by order sorted ordered ? .")
+
+_PIECE = re.compile(r""""(?:[^"]|"")*"|`(?:[^`]|``)*`|'(?:[^']|'')*'|[-~]>|[^\W\d]\w*|\S""")
+_NAME = re.compile(r'"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^\W\d]\w*')
+_ASIDE = re.compile(r"\[[^\]]*(?:\]|\Z)|'(?:[^']|'')*'")
 
 
 def mask(
@@ -81,3 +92,82 @@ def _index_name_stems(schema: Schema) -> tuple[list[set[str]], dict[str, set[int
         for word in (word for column in table.columns for word in split_name(column.name)):
             columns.setdefault(stem_word(word), set()).add(index)
     return [set(map(stem_word, split_name(table.name))) for table in schema.tables], columns
+
+
+@lru_cache(maxsize=1_024)
+def parse_compact_schema(text: str) -> Schema:
+    """Parse a schema in the compact form; other texts give one table of all names in the text."""
+    read = [table for line in text.splitlines() if (table := _parse_table_line(line))]
+    tables = tuple(table for table, _ in read)
+    if not tables:
+        names = dict.fromkeys(unquote(match[0]) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
+        tables = (TableSchema("", tuple(map(ColumnSchema, names))),) if names else ()
+    return Schema("", tables, tuple(key for _, keys in read for key in keys))
+
+
+def _parse_table_line(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
+    """Return the table that a line describes, with foreign keys; None if the line has none."""
+    pieces = [piece for piece in _PIECE.findall(line) if piece != "^"] or ["("]
+    path = _parse_dotted_name(pieces)
+    rest = pieces[2 * len(path) - 1 :]
+    if not _NAME.fullmatch(pieces[0]) or rest[:1] != ["("]:
+        return None
+    table = ".".join(path)
+    columns: list[ColumnSchema] = []
+    keys: list[ForeignKey] = []
+    primary = 0
+    for item in _split_parenthesized_items(rest[1:]):
+        start, is_primary = "".join(item[:1]), item[1:2] == ["*"]
+        if _NAME.fullmatch(start):
+            primary += is_primary
+            kind = cast(ColumnKind, next((piece for piece in item[1:4] if piece in get_args(ColumnKind)), "text"))
+            likely = item[1:3] == ["~", "*"]
+            columns.append(ColumnSchema(unquote(start), "", kind, primary * is_primary, likely_key=likely))
+        elif start != "(":
+            continue
+        for place, arrow in enumerate(item):
+            if arrow in ("->", "~>"):
+                target = _parse_dotted_name(item[place + 1 :])
+                # A column's own `a -> t.b`, or `(a, b) -> t(c, d)`.
+                own, references = _extract_names(item[:place]), _extract_names(item[place + 2 * len(target) :])
+                if start != "(":
+                    own, target, references = own[:1], target[:-1], target[-1:]
+                if target and references:
+                    keys.append(ForeignKey(table, own, ".".join(target), references, arrow == "~>"))
+    return TableSchema(table, tuple(columns), schema=".".join(path[:-1])), keys
+
+
+def _parse_dotted_name(pieces: Sequence[str]) -> tuple[str, ...]:
+    """Return the parts of the dotted name at the start of the pieces."""
+    end = 1
+    while pieces[end : end + 1] == ["."]:
+        end += 2
+    return tuple(map(unquote, pieces[:end:2]))
+
+
+def _split_parenthesized_items(pieces: Iterable[str]) -> list[list[str]]:
+    """Split the content of a table's parentheses at commas that are not nested."""
+    items: list[list[str]] = [[]]
+    depth = 0
+    for piece in pieces:
+        depth += (piece in ("(", "[", "{")) - (piece in (")", "]", "}"))
+        if depth < 0:
+            break
+        if piece == "," and not depth:
+            items.append([])
+        else:
+            items[-1].append(piece)
+    return items
+
+
+def _extract_names(pieces: Iterable[str]) -> tuple[str, ...]:
+    return tuple(unquote(piece) for piece in pieces if _NAME.fullmatch(piece))
+
+
+@lru_cache(maxsize=1_024)
+def regularize_example(example: Example) -> Example:
+    """Return the example with its SQL in regular form (CREDIT-SQL 3.2), if it can be parsed."""
+    try:
+        return replace(example, sql=regularize(example.sql, parse_compact_schema(example.schema)))
+    except SQLParseError:
+        return example

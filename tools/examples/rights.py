@@ -1,25 +1,70 @@
-"""The rights under which examples were approved, and under which they may be shown."""
+"""Examples of one's own databases: the rights under which they were approved, and may be shown."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from ..database import Database, Rights, Schema, render_schema
-from ..errors import SQLParseError
+from ..database import Database, Limits, Rights, Schema, render_schema
+from ..errors import QueryFailed, SQLParseError
 from ..sql import ALL_COLUMNS, find_used_schema_items
 from .example import Example
 
 Standing = tuple[bool, bool]
 
+Verify = Callable[[Example], object]
+"""Runs an example's SQL on its database; raises a `TableturnError` where it doesn't run."""
+
 VERIFIED = ("approved", "verified")
 """Sources of examples that a person found right."""
+
+
+def make_example(
+    database: Database,
+    question: str,
+    sql: str,
+    *,
+    simplified: str = "",
+    source: str = "approved",
+    shared: bool = False,
+    author: str = "",
+) -> Example:
+    """Make an example of a question and SQL; raise `SQLParseError` if not one query.
+
+    It has the part of the schema that it uses, and the record of its rights. Where it is not shared with other
+    databases' questions, it is found under its `database_identity` alone.
+    """
+    schema, owner, rights = (
+        render_used_tables(sql, database.schema()),
+        database_identity(database),
+        write_approval_record(database, sql),
+    )
+    return Example(
+        question, sql, database.name, schema, simplified, source, shared, owner=owner, rights=rights, author=author
+    )
+
+
+def make_example_verifier(database: Database | Callable[[str], Database], limits: Limits | None = None) -> Verify:
+    """Return a function that checks an example by running its SQL on its database."""
+
+    def verify(example: Example) -> None:
+        found = database if isinstance(database, Database) else database(example.database)
+        if found.name != example.database:
+            raise QueryFailed(f"the example is of database {example.database!r}, not of {found.name!r}")
+        if example.owner and not example.shared and example.owner != database_identity(found):
+            raise QueryFailed(
+                f"the example belongs to another database called {found.name!r}: "
+                "leave out its owner to give it to this one"
+            )
+        found.execute(example.sql, limits)
+
+    return verify
 
 
 @dataclass(frozen=True)

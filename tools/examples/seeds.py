@@ -15,9 +15,8 @@ from sqlglot import transpile
 from ..errors import ExampleStoreError
 from ..sql.dialects import get_dialect_rules
 from .embedding import Embedding, make_embedding
-from .entry import build_record
 from .example import Example
-from .store import ExampleStore
+from .store import ExampleStore, build_record
 from .tables import has_example_store
 
 _T = TypeVar("_T")

@@ -22,11 +22,10 @@ from ..errors import SettingsError, SQLParseError
 from ..sql import vectorize_query
 from ..values.match import ValueMatch
 from .embedding import Vectors
-from .entry import get_sql_skeleton, shared_id
 from .example import Example, FoundExample, brief_repr
 from .masking import SkeletonForm, mask
 from .rights import choose_best_per_question
-from .store import ExampleStore
+from .store import ExampleStore, get_sql_skeleton, shared_id
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -48,22 +47,15 @@ _SHARPNESS = 8.0
 
 @dataclass(frozen=True)
 class ExampleQuery:
-    """The question, draft SQL and other data by which examples are chosen.
-
-    Attributes:
-        simplified: The question in plain common words; empty if not simplified.
-        schema: Whose words are masked in skeletons.
-        values: Database values that the question mentions; masked too.
-        draft_sql: A first SQL for the question, where there is one.
-        database: Whose question it is, as `database_identity` gives it: its own examples are visible besides the
-            shared ones. Empty: the shared ones only.
-    """
+    """The question, draft SQL and other data by which examples are chosen."""
 
     question: str
-    simplified: str = ""
-    schema: Schema | None = None
-    values: tuple[ValueMatch, ...] = ()
-    draft_sql: str = ""
+    simplified: str = ""  # the question in plain common words; empty if not simplified
+    schema: Schema | None = None  # whose words are masked in skeletons
+    values: tuple[ValueMatch, ...] = ()  # database values that the question mentions; masked too
+    draft_sql: str = ""  # a first SQL for the question, where there is one
+    # Whose question it is, as `database_identity` gives it: its own examples are visible besides the shared ones.
+    # Empty: the shared ones only.
     database: str = ""
 
 

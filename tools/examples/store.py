@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import ExampleRefused
+from ..errors import ExampleRefused, ExampleStoreError, TableturnError
+from ..sql import make_sql_skeleton
+from ..sql.contradictions import find_contradiction
+from ..sql.texts import read_in_any_dialect, squeeze_spaces
 from .embedding import Embedding, HashedEmbedding, Vectors
-from .entry import PAIRS, SHARED, ExampleRecord, Verify, check_example, example_id, get_room, make_record, shared_id
-from .example import AddedExamples, Example, FoundExample, Index, RefusedExample, StoreStats, parse_example_json
-from .rights import VERIFIED, Standing, rank_example_rights, restrict_example
+from .example import (
+    AddedExamples,
+    Example,
+    FoundExample,
+    Index,
+    RefusedExample,
+    StoreStats,
+    brief_repr,
+    one_line,
+    parse_example_fields,
+    parse_example_json,
+    to_json,
+)
+from .masking import mask
+from .rights import VERIFIED, Standing, Verify, parse_approval_record, rank_example_rights, restrict_example
 from .tables import ChromaBackend, ChromaTable, Fields, MemoryBackend, MemoryTable, Row
 
 if TYPE_CHECKING:
     from ..database import Database
+
+PAIRS = "pairs"
+SHARED = ""
+"""The room of the examples that every database's questions may see; other rooms are named by their owner."""
 
 _TABLES: dict[Index, str] = {"question": PAIRS, "skeleton": "skeletons", "sql": "sqls"}
 _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleton_2"), "sql": ("sql",)}
@@ -54,7 +75,6 @@ class ExampleStore:
         self._lock = threading.Lock()
         self._changes = [0]
         self._reader: Database | None = None
-        self._reader_name = ""
         self._standings: dict[Hashable, dict[str, Standing | None]] = {}
         self._cache: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
 
@@ -79,7 +99,7 @@ class ExampleStore:
     def seen_by(self, database: Database) -> ExampleStore:
         """Return this store restricted to the examples that a database's session may read."""
         seen = copy(self)
-        seen._reader, seen._reader_name = database, database.name
+        seen._reader = database
         return seen
 
     def verified(self, question: str, k: int, database: Database, identity: str) -> Iterator[list[Example]]:
@@ -258,7 +278,7 @@ class ExampleStore:
         """Return the example of a row as the reader may see it; None if hidden from the reader."""
         example = _parse_stored_example(row)
         # Nobody's example of another database needs no look at the rights; most are such.
-        if self._reader and (example.owner or example.database == self._reader_name):
+        if self._reader and (example.owner or example.database == self._reader.name):
             example = restrict_example(example, self._reader)
         return FoundExample(row.id, example, similarity, skeleton) if example else None
 
@@ -282,7 +302,7 @@ class ExampleStore:
         pair = first.get(key.fields["pair"])
         if pair and (hit := self._read_visible(pair, key.similarity, skeleton)):
             return hit
-        others = pairs.find_rows_by_value(_KEY_FIELDS[index], key.id, max(pairs.count(), 1) if self._reader else 1)
+        others = pairs.find_rows_by_value(_KEY_FIELDS[index], key.id, None if self._reader else 1)
         return next(filter(None, (self._read_visible(other, key.similarity, skeleton) for other in others)), None)
 
     def _scan_room_examples(self, room: str) -> Iterator[FoundExample]:
@@ -351,7 +371,7 @@ class ExampleStore:
     def _remove_unused_keys(self, room: str, pairs: _Table, row: Row) -> None:
         """Remove the keys of a row that no stored example uses any more."""
         for index, names in _KEY_FIELDS.items():
-            keys = {row.fields[name] for name in names if name in row.fields}
+            keys = {row.fields[name] for name in names}
             unused = [key for key in keys if not pairs.find_rows_by_value(names, key, 1)]
             self._backend.table(room, _TABLES[index]).remove(unused)
 
@@ -364,3 +384,89 @@ def _get_example_forms(example: Example) -> dict[str, str]:
 
 def _parse_stored_example(row: Row) -> Example:
     return parse_example_json(row.fields["example"])
+
+
+@dataclass(frozen=True)
+class ExampleRecord:
+    """An example as stored: its id and its rows `(table, id, indexed text, fields)`.
+
+    Its keys are its SQL skeleton, and its question's skeleton with that one; the simplified form's too if it differs.
+    """
+
+    id: str
+    example: Example
+    rows: tuple[tuple[str, str, str, Fields], ...]
+
+
+def get_room(example: Example) -> str:
+    """Return the name of the room, a partition of the store, that holds an example."""
+    return SHARED if example.shared else example.owner or example.database
+
+
+def check_example(example: Example) -> Example:
+    """Check an example's texts and SQL and return it; raise `ExampleRefused` if invalid."""
+    try:
+        parse_example_fields(example)
+    except ExampleStoreError as error:
+        raise make_refusal_error(example, error) from None
+    if not all(text.strip() for text in (example.question, example.sql, example.database)):
+        raise make_refusal_error(example, "an example needs a question, its SQL and the name of its database")
+    if wrong := find_contradiction(example.question, example.sql):
+        raise make_refusal_error(example, wrong)
+    return example
+
+
+def make_refusal_error(example: Example, reason: object) -> ExampleRefused:
+    """Return the `ExampleRefused` error for an example, with the reason."""
+    return ExampleRefused(f"refused {brief_repr(example.sql)} for {brief_repr(example.question)}: {one_line(reason)}")
+
+
+def make_record(example: Example, verify: Verify | None = None, id_: str = "") -> ExampleRecord:
+    """Return the stored form of an example; raise `ExampleRefused` if the SQL is invalid."""
+    try:
+        sql = get_sql_skeleton(example.sql)
+        if verify:
+            verify(example)
+    except TableturnError as error:
+        raise make_refusal_error(example, error) from error
+    texts = dict.fromkeys((example.question, example.simplified or example.question))
+    return build_record(example, sql, [mask(text, example.schema) for text in texts], id_)
+
+
+def build_record(example: Example, sql: str, keys: Iterable[str], id_: str = "") -> ExampleRecord:
+    """Return the stored form of an example, given the skeletons of its SQL and questions."""
+    id_, sql_id = id_ or example_id(example), _hash_texts(sql)
+    skeletons = {_hash_texts(key, sql): key for key in keys}
+    first, *_, last = *skeletons, *skeletons  # both, so that an update leaves none of earlier forms
+    example = example if example.added else replace(example, added=datetime.now(UTC))
+    fields = {"example": to_json(example), "sql": sql_id, "skeleton_1": first, "skeleton_2": last}
+    rows = [("skeletons", key, text, {"pair": id_, "sql": sql_id}) for key, text in skeletons.items()]
+    return ExampleRecord(
+        id_, example, (*rows, ("sqls", sql_id, sql, {"pair": id_}), (PAIRS, id_, example.question, fields))
+    )
+
+
+def get_sql_skeleton(sql: str) -> str:
+    """Return the skeleton of an SQL query; raise `SQLParseError` if not one query."""
+    return make_sql_skeleton(sql, read_in_any_dialect(sql).rules.name)  # it is the same in every dialect
+
+
+def _hash_texts(*parts: str) -> str:
+    return hashlib.sha256("\x00".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def example_id(example: Example) -> str:
+    """Return an example's id, the same for equal question, SQL, database and rights.
+
+    Spaces and comments don't count, except spaces within literals and quoted names.
+    """
+    own = (example.owner,) if example.owner and not example.shared else ()
+    # What was approved without restrictions keeps the identifier that it had before rights counted.
+    own += (rights,) if (rights := parse_approval_record(example.rights).rights.key) else ()
+    question, sql = " ".join(example.question.split()), squeeze_spaces(example.sql)
+    return _hash_texts(*own, example.database, question, sql)
+
+
+def shared_id(example: Example) -> str:
+    """Return the id of an example's shared copy, which ignores owner and rights."""
+    return example_id(replace(example, shared=True, rights=""))

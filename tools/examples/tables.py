@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
@@ -94,51 +93,40 @@ class MemoryTable:
     """A table of vectors and text fields in memory, with exact search."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._rows: dict[str, Row] = {}
-        self._vectors: dict[str, Vectors] = {}
-        self._matrix: Vectors | None = None  # stacked when it is first searched, not at every addition
+        self._rows: dict[str, tuple[Row, Vectors]] = {}
 
     def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields], *, anew: bool = False) -> None:
         """Write rows; existing ones are kept, or replaced if `anew`. Identifiers are distinct."""
-        with self._lock:
-            for id_, vector, row in zip(ids, vectors, fields, strict=True):
-                if anew or id_ not in self._rows:
-                    self._rows[id_], self._vectors[id_] = Row(id_, row), vector
-            self._matrix = None
+        for id_, vector, row in zip(ids, vectors, fields, strict=True):
+            if anew or id_ not in self._rows:
+                self._rows[id_] = Row(id_, row), vector
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """Return the existing rows with the given identifiers, by identifier."""
-        return {id_: row for id_ in ids if (row := self._rows.get(id_))}
+        return {id_: found[0] for id_ in ids if (found := self._rows.get(id_))}
 
-    def find_rows_by_value(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+    def find_rows_by_value(self, names: Sequence[str], value: str, limit: int | None) -> list[Row]:
         """Return rows in which one of the named fields is `value`."""
         return [row for row in self.scan() if value in map(row.fields.get, names)][:limit]
 
     def find_nearest_rows(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
         """Return the k rows nearest to a vector, best first, searching only `among` if given."""
-        with self._lock:
-            rows = list(self._rows.values())
-            if self._matrix is None:
-                self._matrix = np.reshape(list(self._vectors.values()), (len(rows), len(vector)))
-            # Not by BLAS, whose threads spin for longer than they compute.
-            similarities = np.einsum("ij,j->i", self._matrix, vector).round(_DECIMALS)
         wanted = None if among is None else frozenset(among)
-        order = np.argsort(-similarities, kind="stable")
-        best = (i for i in order if wanted is None or rows[i].id in wanted)
-        return [Row(rows[i].id, rows[i].fields, float(similarities[i])) for i in islice(best, k)]
+        found = [each for id_, each in list(self._rows.items()) if wanted is None or id_ in wanted]
+        vectors = np.reshape([each for _, each in found], (len(found), len(vector)))
+        # Not by BLAS, whose threads spin for longer than they compute.
+        similarities = np.einsum("ij,j->i", vectors, vector).round(_DECIMALS)
+        order = np.argsort(-similarities, kind="stable")[:k]
+        return [found[i][0]._replace(similarity=float(similarities[i])) for i in order]
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove rows; unknown identifiers are ignored."""
-        with self._lock:
-            for id_ in ids:
-                self._rows.pop(id_, None)
-                self._vectors.pop(id_, None)
-            self._matrix = None
+        for id_ in ids:
+            self._rows.pop(id_, None)
 
     def scan(self) -> Iterator[Row]:
         """Yield all rows in insertion order, without rows added during the scan."""
-        return iter(list(self._rows.values()))
+        return (row for row, _ in list(self._rows.values()))
 
     def list_row_ids(self) -> list[str]:
         """Return the identifiers of all rows."""
@@ -157,8 +145,7 @@ class MemoryBackend:
 
     def table(self, room: str, name: str) -> MemoryTable:
         """Return a table; it may be empty."""
-        found = self._tables.get((room, name))
-        return found if found is not None else self._tables.setdefault((room, name), MemoryTable())
+        return self._tables.setdefault((room, name), MemoryTable())
 
     def list_room_names(self) -> list[str]:
         """Return the names of all rooms that have a table, in alphabetical order."""
@@ -187,7 +174,7 @@ class ChromaTable:
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         return {row.id: row for row in self._get_rows(ids=list(ids))} if ids else {}
 
-    def find_rows_by_value(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+    def find_rows_by_value(self, names: Sequence[str], value: str, limit: int | None) -> list[Row]:
         tests = [{name: value} for name in names]
         return self._get_rows(where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
 

@@ -23,8 +23,9 @@ from ..errors import (
 )
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
-from ..sql.query import split_at_and
+from ..sql.query import count_only_rows, qualify_column, split_at_and, write_without_tables
 from ..sql.scope import Reference, Scope
+from ..sql.texts import begins_change, cut_where, is_sql, read_statement
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
 from .entry import Entry, Item
 from .read import DATABASE
@@ -37,28 +38,6 @@ _NAMES = re.compile(r"`([^`]+)`|\b([A-Za-z]\w*\.[A-Za-z]\w*|[A-Za-z]+(?:_\w+)+)\
 _CALL = re.compile(r"\b(?:METRIC|TERM)\s*\(\s*'", re.IGNORECASE)
 _LONGEST = 20_000  # characters of a query in which definitions are looked for
 _CONTRADICTS = "it contradicts"
-
-_AGGREGATES = [name for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)]
-_CLAUSE = r"(?:SELECT|WHERE|HAVING|(?:GROUP|ORDER) BY|WITH \w+ AS)\b"
-_AGGREGATE = "|".join(_AGGREGATES)
-_SQL_BEGINS = re.compile(rf"\(*{_CLAUSE}|S(?:ELECT?|ELCT|LECT)\b|(?:{_AGGREGATE})\(|(?i:{_AGGREGATE})\([\w ]*[._*]")
-_WHERE = re.compile(r"^\s*WHERE\s+", re.IGNORECASE)
-# What changes a database; in small letters only whole statements, as `insert into the cart` may be words.
-_CHANGES = re.compile(
-    r"\(*(?:(?:DELETE FROM|(?:INSERT|REPLACE|MERGE) INTO|UPDATE \S+ SET|TRUNCATE|DROP|ALTER|CREATE|GRANT|PRAGMA)\b"
-    r"|(?i:delete from \S+(?: where\b|;?$)|(?:drop|alter|create|truncate) (?:table|view|index|trigger)\b"
-    r"|insert into \S+ (?:\(.*\) )?(?:values|select)\b|update \S+ set \S+ ?=))"
-)
-_FUNCTION = re.compile(r"\w\(")
-_WORDS = exp.Connector, exp.Anonymous
-_COMPARED = exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between
-
-# A comparison of one name that only columns have, with one value or none yet: `orders.total > 5`, `net_price >`. What
-# does not parse after AND, or lacks its closing quote, is broken SQL.
-_COMPARISON = re.compile(
-    r"\(*(?=\w*[._]|\w+\s*(?:=|(?i:LIKE))\s*')[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?|(?i:\bLIKE\b))\s*"
-    r"(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*(?:\s+(?:AND|OR)\b.*)?"
-)
 
 
 @dataclass(frozen=True)
@@ -90,43 +69,6 @@ def parse_fragment(sql: str, dialect: str) -> exp.Expr:
     return _read_fragment(sql, dialect)[1].copy()
 
 
-def is_sql(text: str, schema: Schema) -> bool:
-    """Whether a meaning is surely SQL, even if it does not resolve; words parse as SQL too."""
-    if _read_statement(text, schema.dialect) is not None or _SQL_BEGINS.match(text) or _CHANGES.match(text):
-        return True
-    clause = _WHERE.match(text)
-    text = _WHERE.sub("", text, count=1)
-    try:
-        tree = Query.of(f"SELECT {text}", schema.dialect).tree
-    except SQLParseError:
-        return _COMPARISON.fullmatch(text.strip().rstrip(";")) is not None
-    # `year (fiscal)`, `e.g. tips` and `shop.example.com` are words.
-    if _FUNCTION.search(text) and any(not isinstance(node, _WORDS) for node in tree.find_all(exp.Func)):
-        return True
-    if any(schema.table(column.table) for column in tree.find_all(exp.Column) if f"{column.table}." in text):
-        return True
-    given = tree.expressions[0] if len(tree.expressions) == 1 else None
-    if isinstance(given, exp.Binary) and all(isinstance(node, exp.Binary | exp.Literal) for node in given.walk()):
-        return True  # `1/0`
-    if not isinstance(given, exp.Connector | exp.Predicate | exp.Not):
-        return False
-    # `spent > 5` may be words; `spent_total > 5`, `where spent > 5` and `spent = 5` are not.
-    named = clause or any(column.table or "_" in column.name for column in given.find_all(exp.Column))
-    compared = given.find(*_COMPARED) if named else given.find(exp.EQ, exp.NEQ, exp.Like, exp.Between)
-    columns = (column.name for column in given.find_all(exp.Column))
-    known = isinstance(given, exp.EQ | exp.NEQ) and any(t.column(name) for name in columns for t in schema.tables)
-    return compared is not None and (known or given.find(exp.Literal) is not None)
-
-
-def _read_statement(text: str, dialect: str) -> exp.Expr | None:
-    """Return a whole query on tables; None for any other text."""
-    try:
-        tree = Query.of(text.strip().rstrip(";"), dialect).tree
-    except SQLParseError:
-        return None
-    return tree if isinstance(tree, exp.Query) and tree.find(exp.Table) is not None else None
-
-
 def classify_fragment(tree: exp.Expr) -> Literal["metric", "term"] | None:
     """Return `metric` for an aggregate over rows, `term` for a condition, else None."""
     if any(node.find_ancestor(exp.Select) is None for node in tree.find_all(exp.AggFunc)):
@@ -142,7 +84,7 @@ def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) ->
     Columns without a table are looked for in the tables `about` first, which are those read where it names none. What
     is no fragment, or names what the schema lacks, raises a `KnowledgeError` that has the nearest name.
     """
-    exact = write_exact_table_names(f"SELECT {_WHERE.sub('', sql, count=1)}", schema).removeprefix("SELECT ")
+    exact = write_exact_table_names(f"SELECT {cut_where(sql)}", schema).removeprefix("SELECT ")
     query, written = _read_fragment(exact, schema.dialect, schema)
     edit, columns = query.edit(), list[Item]()
     for reference in query.resolve_among(tuple(about)):
@@ -217,26 +159,6 @@ def _suggest_similar_names(name: str, known: Iterable[TableSchema | ColumnSchema
     return f"; {near}" if near else ""
 
 
-def qualify_column(column: exp.Column, item: Item, schema: Schema) -> None:
-    """Qualify a column expression with the item's table, and with the schema if needed."""
-    names = (item[1], *schema.path(item[0])[::-1])
-    for key, name in zip(("this", "table", "db"), names, strict=False):
-        column.set(key, exp.to_identifier(name, quoted=True))
-
-
-def _add_condition_to_aggregates(expression: str, condition: str, dialect: str) -> str:
-    """Rewrite the aggregates of an expression to count only rows that meet a condition."""
-    tree, where = parse_fragment(expression, dialect), parse_fragment(condition, dialect)
-    aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
-    if not aggregates:
-        raise KnowledgeError(f"{expression!r} has no aggregate that `where` can filter: add the condition to it")
-    for node in aggregates:
-        value = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
-        counted = exp.Literal.number(1) if isinstance(value, exp.Star) else value.copy()
-        value.replace(exp.Case().when(where.copy(), counted))
-    return tree.sql(dialect=dialect)
-
-
 @dataclass(frozen=True)
 class EntryProblem:
     """A knowledge entry that is left out, and the reason."""
@@ -281,7 +203,10 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
         # In which file an entry stands, and where, tells whether there is a hidden one of its name.
         fitting.sort(key=lambda entry: (entry.added, entry.key))
     if ruled := getattr(database.engine, "ruled_tables", frozenset[str]()):
-        fitting = [entry for entry in fitting if entry.rights in ("", own) or not _may_quote_rows(entry, schema, ruled)]
+        # Literals of others' definitions may be cells of rows that this person may not see.
+        others = [entry for entry in fitting if entry.rights not in ("", own) and _has_literal(entry, schema.dialect)]
+        quoting = {entry.key for entry in others if not ruled.isdisjoint(_write_entry_query(entry, schema)[1])}
+        fitting = [entry for entry in fitting if entry.key not in quoting]
     levels = database.leaving().column_levels
     withheld = [entry for entry in fitting if entry.kind != "join" and any(item in levels for item in entry.about)]
     for entry in withheld:  # it may be shown to a model where it has no values
@@ -290,13 +215,8 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
     return _drop_conflicting_entries(fitting, problems), problems
 
 
-def _may_quote_rows(entry: Entry, schema: Schema, tables: frozenset[str]) -> bool:
-    """Whether an entry's SQL may quote cells of these tables, whose rows differ by person."""
-    return not tables.isdisjoint(_write_entry_query(entry, schema)[1]) and _has_literal(entry, schema.dialect)
-
-
 def _has_literal(entry: Entry, dialect: str) -> bool:
-    tree = parse_fragment(entry.sql, dialect) if entry.sql else _read_statement(entry.text, dialect)
+    tree = parse_fragment(entry.sql, dialect) if entry.sql else read_statement(entry.text, dialect)
     return tree is not None and tree.find(exp.Literal) is not None
 
 
@@ -327,8 +247,12 @@ def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> 
         _compile_query(replace(entry, about=about), schema, database)
         return replace(entry, about=about)
     expression, _, condition = entry.sql.partition("\n")
-    sql = _add_condition_to_aggregates(expression, condition, schema.dialect) if condition else expression
-    fragment = resolve_sql_fragment(sql, schema, [table for table, _ in about])
+    if condition:
+        tree, where = parse_fragment(expression, schema.dialect), parse_fragment(condition, schema.dialect)
+        if not count_only_rows(tree, where):
+            raise KnowledgeError(f"{expression!r} has no aggregate that `where` can filter: add the condition to it")
+        expression = tree.sql(dialect=schema.dialect)
+    fragment = resolve_sql_fragment(expression, schema, [table for table, _ in about])
     if classify_fragment(fragment.tree) != entry.kind:
         computed = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
         condition = "a term's SQL is a condition on a row, not an aggregate or a value"
@@ -362,10 +286,10 @@ def _write_entry_query(entry: Entry, schema: Schema) -> tuple[str, tuple[str, ..
     sql = entry.sql or (entry.text if is_sql(entry.text, schema) else "")
     if entry.kind not in ("term", "metric") or not sql:
         return "", ()
-    if _CHANGES.match(sql):
+    if begins_change(sql):
         raise KnowledgeError(f"{sql!r} would change the database: give a condition, or what is computed")
     try:
-        if entry.sql or (statement := _read_statement(sql, schema.dialect)) is None:
+        if entry.sql or (statement := read_statement(sql, schema.dialect)) is None:
             fragment = resolve_sql_fragment(sql, schema, [table for table, _ in entry.about])
             return _write_fragment_query(fragment, schema), (*fragment.tables, *fragment.inner)
         made = {cte.alias for cte in statement.find_all(exp.CTE)}
@@ -507,10 +431,10 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
     """
     if not entries or len(query.sql) > _LONGEST:
         return ()
-    items, schema, scopes = query.used, query.schema, _list_read_scopes(query)
+    items, schema, scopes = query.used, query.schema, query.read_scopes
     written = {
-        "term": [{_write_normalized_sql(part) for part in _list_applied_conditions(query, scope)} for scope in scopes],
-        "metric": [set(map(_write_normalized_sql, query.own(scope, exp.Condition))) for scope in scopes],
+        "term": [{write_without_tables(part) for part in _list_applied_conditions(query, scope)} for scope in scopes],
+        "metric": [set(map(write_without_tables, query.own(scope, exp.Condition))) for scope in scopes],
     }
     read = items.columns | {(table, "") for table in items.tables}
     question_stems = set(stems(question))
@@ -525,7 +449,7 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
                     columns = {_get_item(one, schema) for one in fragment.resolve_among()}
                 except KnowledgeError:
                     return False
-                parts = set(map(_write_normalized_sql, split_at_and(tree)))
+                parts = set(map(write_without_tables, split_at_and(tree)))
                 return columns <= read and any(parts <= there for there in written[entry.kind])
             case "term" | "metric":
                 # Words alone show in no SQL: only that it reads what they are about.
@@ -542,35 +466,7 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
     return tuple(filter(used, entries))
 
 
-def _list_read_scopes(query: Query) -> list[Scope]:
-    """Return the SELECTs that the result comes from: not those of a CTE that none of them reads."""
-    scopes, trees = list[Scope](), [query.tree]
-    for tree in trees:
-        for node in tree.walk(prune=lambda node: isinstance(node, exp.CTE)):
-            if (scope := query.find_scope(node)) is not None and scope not in scopes:
-                scopes.append(scope)
-                trees += [source.query for source in scope.sources if source.query is not None]
-    return scopes
-
-
 def _list_applied_conditions(query: Query, scope: Scope) -> list[exp.Expr]:
     """Return what rows must meet to be in a SELECT or one of its aggregates, split at AND."""
     applied = [each.node for each in query.conditions(scope) if each.clause != "on" or each.is_required]
     return [part for node in applied for part in split_at_and(node)]
-
-
-def _write_normalized_sql(node: exp.Expr) -> str:
-    """Write an expression as SQL without table names, outer parentheses and quotes."""
-    copy = node.unnest().copy()
-    for column in copy.find_all(exp.Column):
-        column.set("table", None)
-        column.set("db", None)
-    for table in copy.find_all(exp.Table):
-        table.set("alias", None)
-    for identifier in copy.find_all(exp.Identifier):
-        identifier.set("quoted", False)
-        identifier.set("this", str(identifier.this).lower())
-    for inner in list(copy.find_all(exp.Paren)):
-        if isinstance(inner.this, exp.Column | exp.Literal):
-            inner.replace(inner.this)
-    return copy.sql()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -10,11 +10,9 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from ..sql import Query, read_query
-from ..sql.parse import find_statement_ends
 from ..words import STOP_WORDS, Word, fold, make_word_set, stem_name, stems, words
 from .entry import Entry, Item
-from .fragment import qualify_column
-from .read import quote
+from .read import write_path
 
 MOST = 200_000  # statements that are read; a log goes on for ever
 _SHOWN = 5
@@ -52,20 +50,6 @@ def suggest_entries(queries: Iterable[str], schema: Schema, least: int = 2) -> t
     return tuple(sorted((one for one in suggestions if one.count >= least), key=lambda one: -one.count))
 
 
-def split_statements(text: str, dialect: str) -> Iterator[str]:
-    """Yield the statements of a text, split at semicolons outside literals and comments."""
-    ends = find_statement_ends(text, dialect)
-    if ends is None:
-        yield from (line for line in text.splitlines() if line.strip())
-        return
-    start = 0
-    for end in ends:
-        yield text[start:end].strip()
-        start = end + 1
-    if text[start:].strip():
-        yield text[start:].strip()
-
-
 class _QueryParts:
     """The conditions and aggregates of a query, with qualified column names."""
 
@@ -74,9 +58,9 @@ class _QueryParts:
         conditions = (condition for scope in query.scopes for condition in query.conditions(scope))
         # What CASE tells apart in an aggregate is a part of a metric, and no term.
         parts = (one.node for one in conditions if one.clause != "counted" or query.around(one.node, exp.Filter))
-        self.conditions = {self._write_qualified_sql(part): part for part in parts}
+        self.conditions = {query.write_qualified(part): part for part in parts}
         self.literals = {str(node.this) for node in query.tree.find_all(exp.Literal)}
-        self.aggregates = {self._write_qualified_sql(node): node for node in query.tree.find_all(exp.AggFunc)}
+        self.aggregates = {query.write_qualified(node): node for node in query.tree.find_all(exp.AggFunc)}
 
     def place(self, node: exp.Expr | None) -> Item | None:
         """Return the table and column that a node refers to; None if it is not a column."""
@@ -101,17 +85,6 @@ class _QueryParts:
         }
         pairs = {text: ends for text, node in self.conditions.items() if (ends := self.get_compared_columns(node))}
         return {text: ends for text, ends in pairs.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
-
-    def _write_qualified_sql(self, node: exp.Expr) -> str:
-        """Write a part of the query as SQL, with columns qualified by their tables."""
-        copy = node.copy()
-        pairs = zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True)
-        for own, column in pairs:
-            if place := self.place(own):
-                qualify_column(column, place, self._query.schema)
-                for part in column.parts:
-                    part.set("quoted", not part.name.isidentifier())
-        return copy.sql(dialect=self._query.schema.dialect)
 
 
 def _find_corrected_values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:
@@ -142,51 +115,39 @@ def _find_definition(old: _QueryParts, new: _QueryParts, question: str, schema: 
         and node.find(exp.AggFunc) is None
         and not any(str(literal.this).casefold() in question.casefold() for literal in node.find_all(exp.Literal))
     }
+    tables = {word for table in schema.tables for word in stem_name(table.name)}
     if own:
-        if name := _find_phrase_of_conditions(question, own.values(), schema):
+        parts = [part for node in own.values() for part in node.find_all(exp.Column, exp.Literal)]
+        named = {stem for part in parts for stem in stem_name(part.name)}
+        columns = {part.name.lower() for part in parts if isinstance(part, exp.Column)}
+        if name := _find_phrase(question, tables, lambda stem: stem in named, columns):
             yield Entry("term", name, " and ".join(own), " AND ".join(own))
         return
-    name = _find_unexplained_phrase(question, schema, {*old.literals, *new.literals})
+    explained = {stem for literal in (*old.literals, *new.literals) for stem in stems(literal)} | tables
+    explained |= {word for table in schema.tables for column in table.columns for word in stem_name(column.name)}
+    name = _find_phrase(question, tables, lambda stem: stem not in explained)
     computed = [text for text in new.aggregates if text not in old.aggregates]
     if name and len(computed) == 1 and new.reads_any_column(new.aggregates[computed[0]]):
         yield Entry("metric", name, sql=computed[0])
 
 
-def _find_phrase_of_conditions(question: str, conditions: Iterable[exp.Expr], schema: Schema) -> str:
-    """Return the question's first phrase that a column or value of the conditions has; '' if none."""
-    parts = [part for node in conditions for part in node.find_all(exp.Column, exp.Literal)]
-    columns = {part.name.lower() for part in parts if isinstance(part, exp.Column)}
-    named = {stem for part in parts for stem in stem_name(part.name)}
-    tables = {word for table in schema.tables for word in stem_name(table.name)}
-    run: list[str] = []
-    for word in (*words(question), None):
-        folded = fold(word.text) if word else ""
-        if word and word.stem in named and folded not in _ORDINARY and not folded.isdigit():
-            run.append(folded)
-        elif run and word and word.stem in tables:
-            return " ".join((*run, folded))
-        elif not columns.issuperset(run):  # `by status` names the column, and none of its values
-            return " ".join(run)
-        else:
-            run.clear()
-    return ""
+def _find_phrase(
+    question: str, tables: Collection[str], belongs: Callable[[str], bool], columns: Collection[str] = ()
+) -> str:
+    """Return the question's first phrase of stems that belong, and a table's name after them; '' if none.
 
-
-def _find_unexplained_phrase(question: str, schema: Schema, literals: set[str]) -> str:
-    """Return the question's first phrase that no table, column or value of the query explains."""
-    values = {stem for literal in literals for stem in stems(literal)}
-    names = {word for table in schema.tables for word in stem_name(table.name)}
-    columns = {word for table in schema.tables for column in table.columns for word in stem_name(column.name)}
+    A phrase of columns alone, as in `by status`, names none of their values.
+    """
     run: list[Word] = []
-    for word in words(question):
-        ordinary = fold(word.text) in _ORDINARY or word.text.isdigit() or word.stem in columns | values
-        if run and word.stem in names:
-            return " ".join(part.text for part in (*run, word)).lower()
-        if not ordinary and word.stem not in names:
+    for word in (*words(question), None):
+        if word and belongs(word.stem) and fold(word.text) not in _ORDINARY and not word.text.isdigit():
             run.append(word)
-        elif run:
-            break
-    return " ".join(part.text if part.text.isupper() else part.text.lower() for part in run)
+            continue
+        named = [*run, word] if run and word and word.stem in tables else run
+        if named is not run or any(fold(each.text) not in columns for each in run):
+            return " ".join(each.text if each.text.isupper() else each.text.lower() for each in named)
+        run = []
+    return ""
 
 
 def _extract_query_entries(query: str, schema: Schema) -> Iterator[Entry]:
@@ -197,7 +158,7 @@ def _extract_query_entries(query: str, schema: Schema) -> Iterator[Entry]:
     joins = parts.find_undeclared_joins()
     for text, node in parts.conditions.items():
         if text in joins:
-            on = " = ".join(f"{quote(table)}.{quote(column)}" for table, column in sorted(joins[text]))
+            on = " = ".join(map(write_path, sorted(joins[text])))
             yield Entry("join", on, sql=on)
         elif not parts.get_compared_columns(node) and _is_business_condition(node) and parts.reads_any_column(node):
             yield Entry("term", text, text, text)

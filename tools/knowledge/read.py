@@ -1,29 +1,5 @@
 """Knowledge files: their fields, their entries, and their default places.
 
-terms:
-  active customer:
-    means: ordered in the last 90 days
-    sql: customers.last_order >= date('now', '-90 days')
-  area: our sales regions, not square metres
-metrics:
-  net revenue:
-    means: what was sold, without returns
-    expression: SUM(lines.quantity * lines.price)
-    where: orders.status <> 'returned'
-    grain: one row per order line
-tables:
-  customers:
-    means: whoever ever registered
-    also: [clients]
-    columns:
-      status: {means: state of the account, values: {A: active, C: closed}}
-joins:
-  - on: visits.customer_ref = customers.id
-conventions:
-  - Revenue is net of returns.
-never:
-  - {use: orders.old_total, instead: orders.total}
-
 A text in the place of a term, a table, a column or a convention is its meaning. `extends` names files under this one:
 a dbt `schema.yml`, Markdown notes, another knowledge file, or `database` for the comments that the database itself
 holds.
@@ -42,12 +18,12 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, ValidationError, model_validator
 
+from ..database.quoting import get_naming_rules
 from ..errors import KnowledgeError
 from ..folders import data_folder
 from ..words import find_nearest_names, format_did_you_mean
@@ -84,6 +60,8 @@ _ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(.*)$")
 _BOLD = re.compile(r"^(?:\*\*|__)(.+?)(?:\*\*|__)\s*(?:[:=–—-]|means\b|is\b)?\s*(.+)$")
 _PLAIN = re.compile(r"^([^.:=]{2,60}?)\s*(?::|=|\bmeans\b)\s+(.+)$")
 _SQL = re.compile(r"`([^`]+)`\s*$")
+
+write_path = get_naming_rules().format_table_path  # `table.column`, in quotes where needed
 
 _Node = Mapping[str, Any]
 _Placed = tuple[_Node, str]  # a metric or a measure, and its table
@@ -198,27 +176,18 @@ class KnowledgeFile(_KnowledgeSection):
 
 def build_knowledge_json_schema() -> dict[str, Any]:
     """Return the JSON schema of knowledge files, for editors and for programs."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **KnowledgeFile.model_json_schema(),
-        "title": "Knowledge of a database, for tableturn",
-    }
+    made = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | KnowledgeFile.model_json_schema()
+    return made | {"title": "Knowledge of a database, for tableturn"}
 
 
 def knowledge_path(database: Database) -> Path:
     """Return the path of the database's knowledge file, which may not exist."""
-    beside, own = _locate_knowledge_files(database.location, database.name)
-    if beside is not None and beside.is_file() and os.path.isfile(database.location):
+    location = database.location
+    beside = Path(location).parent / (Path(location).stem + _ENDING)
+    if "://" not in location and beside.is_file() and os.path.isfile(location):
         return beside
-    return data_folder() / own
-
-
-@lru_cache
-def _locate_knowledge_files(location: str, name: str) -> tuple[Path | None, str]:
-    """Return the knowledge file's path beside the database, and its path in the data folder."""
     code = hashlib.sha256(location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    beside = None if "://" in location else Path(location).parent / (Path(location).stem + _ENDING)
-    return beside, f"knowledge/{Path(name).name}-{code}{_ENDING}"
+    return data_folder() / "knowledge" / f"{Path(database.name).name}-{code}{_ENDING}"
 
 
 def read_knowledge(path: str | Path, files: list[Path] | None = None) -> Layers:
@@ -355,15 +324,15 @@ def load_yaml(text: str, place: str) -> object:
     class UniqueKeyLoader(yaml.BaseLoader):
         """A loader that refuses repeated keys, since the first value would be lost."""
 
-    def construct_unique_mapping(loader: Any, node: Any) -> dict[str, object]:
-        fields: dict[str, object] = {}
-        for key_node, value_node in node.value:
-            key = str(loader.construct_object(key_node, deep=True))
-            if key in fields:
-                line = key_node.start_mark.line + 1
-                raise KnowledgeError(f"{place}, line {line}: {key!r} is given twice; keep one of them")
-            fields[key] = loader.construct_object(value_node, deep=True)
-        return fields
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+            fields: dict[Any, Any] = {}
+            for key_node, value_node in node.value:
+                key = str(self.construct_object(key_node, deep=True))
+                if key in fields:
+                    line = key_node.start_mark.line + 1
+                    raise KnowledgeError(f"{place}, line {line}: {key!r} is given twice; keep one of them")
+                fields[key] = self.construct_object(value_node, deep=True)
+            return fields
 
     def count_values(node: Node, known: dict[int, int]) -> int:
         """Count the values under a node, with every repetition by an alias."""
@@ -374,7 +343,6 @@ def load_yaml(text: str, place: str) -> object:
             known[id(node)] = 1 + sum(count_values(part, known) for pair in pairs for part in pair)
         return known[id(node)]
 
-    UniqueKeyLoader.add_constructor("tag:yaml.org,2002:map", construct_unique_mapping)
     try:
         loader = UniqueKeyLoader(text)
         root = loader.get_single_node()
@@ -430,8 +398,8 @@ def _get_map(value: object) -> _Node:
 
 def _list_maps(node: _Node, *keys: str) -> list[_Node]:
     """Return the mappings in the lists under `keys`."""
-    lists = [cast("list[Any]", node[key]) for key in keys if isinstance(node.get(key), list)]
-    return [_get_map(part) for parts in lists for part in parts if isinstance(part, Mapping)]
+    lists = (cast("list[Any]", node[key]) for key in keys if isinstance(node.get(key), list))
+    return [part for parts in lists for part in parts if isinstance(part, Mapping)]
 
 
 def _get_text(node: _Node, key: str) -> str:
@@ -444,10 +412,8 @@ def _parse_dbt_entries(content: _Node, source: str) -> Iterator[Entry]:
     models = _list_maps(content, "models", "seeds", "snapshots")
     for model in (*models, *(table for each in _list_maps(content, "sources") for table in _list_maps(each, "tables"))):
         yield from _parse_dbt_model_entries(model, source)
-    metrics = {_get_text(metric, "name"): (metric, "") for metric in _list_maps(content, "metrics")}
-    for model in _list_maps(content, "models"):
-        table = _get_text(model, "name")
-        metrics |= {_get_text(metric, "name"): (metric, table) for metric in _list_maps(model, "metrics")}
+    parts = [(content, ""), *((model, _get_text(model, "name")) for model in _list_maps(content, "models"))]
+    metrics = {_get_text(one, "name"): (one, table) for part, table in parts for one in _list_maps(part, "metrics")}
     measures: dict[str, _Placed] = {}
     dimensions: dict[Item, str] = {}
     for model in _list_maps(content, "semantic_models"):
@@ -488,7 +454,7 @@ def _parse_dbt_model_entries(model: _Node, source: str) -> Iterator[Entry]:
                 arguments = _get_map(_get_map(given).get("arguments")) or _get_map(given)
                 target, accepted = _find_referenced_table(_get_text(arguments, "to")), arguments.get("values")
                 if kind == "relationships" and target:
-                    on = f"{quote(table)}.{quote(name)} = {quote(target)}.{quote(_get_text(arguments, 'field'))}"
+                    on = " = ".join(map(write_path, ((table, name), (target, _get_text(arguments, "field")))))
                     yield Entry("join", on, sql=on, source=source)
                 if kind == "accepted_values" and isinstance(accepted, list):
                     values = tuple((str(value), str(value)) for value in cast("list[object]", accepted))
@@ -545,9 +511,7 @@ class _DbtMetricConverter:
                 }
                 return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: parts.get(word[0], word[0]), _get_text(given, "expr"))
             case _:
-                raise KnowledgeError(
-                    f"metrics of the type {kind!r} are not supported: they are not expressions over rows"
-                )
+                raise KnowledgeError(f"metrics of type {kind!r} are not supported: they are not expressions over rows")
 
     def _write_measure_aggregate(self, measure: _Placed | None, name: str, filters: list[str]) -> str:
         """Write a measure's aggregate over rows that pass all filters."""
@@ -579,9 +543,4 @@ def _read_filter_conditions(node: _Node) -> list[str]:
 
 
 def _qualify_column(value: str, table: str) -> str:
-    return f"{quote(table)}.{quote(value)}" if value.isidentifier() else value
-
-
-def quote(name: str) -> str:
-    """Return a name, quoted if it is not an identifier."""
-    return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
+    return write_path((table, value)) if value.isidentifier() else value

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ..linking.vocabulary import load_shipped_associations
@@ -89,9 +89,7 @@ class WordIndex:
     def __init__(self, names: Collection[str], words: Collection[str]) -> None:
         """Index stems: `names` may be mistyped, `words` are all."""
         self._words = frozenset(words)
-        self._by_length: dict[int, list[str]] = defaultdict(list)
-        for word in sorted(names):
-            self._by_length[len(word)].append(word)
+        self._names = sorted(names, key=lambda name: (len(name), name))
         self._by_head: dict[str, list[str]] = defaultdict(list)
         for word in sorted(self._words):
             self._by_head[word[:_HEAD]].append(word)
@@ -101,8 +99,7 @@ class WordIndex:
         word = IRREGULAR_PLURALS.get(word, word)
         if word in self._words or len(word) < _TYPO_LENGTH:
             return word
-        near = [other for length in (-1, 0, 1) for other in self._by_length.get(len(word) + length, ())]
-        hit = find_intended_word(word, near)
+        hit = find_intended_word(word, [name for name in self._names if abs(len(name) - len(word)) <= 1])
         return hit[0] if hit else word
 
     def find_related_stems(self, word: str) -> Mapping[str, float]:
@@ -142,10 +139,9 @@ def is_abbreviation(short: str, words: Sequence[str]) -> bool:
     )
 
 
-@lru_cache(maxsize=20_000)
-def _split_name_stems(name: str) -> tuple[str, ...]:
+def _split_name_stems(name: str) -> list[str]:
     """Return the word stems of a name, without `id`."""
-    return tuple(word for word in stem_name(name) if word != "id") if name else ()
+    return [word for word in stem_name(name) if word not in ("", "id")]
 
 
 class Knowledge:

@@ -17,6 +17,7 @@ from sqlglot.errors import SqlglotError
 from ..database.dialects import get_sqlglot_dialect
 from ..database.quoting import NamingRules
 from ..database.schema import Schema
+from ..errors import SQLParseError
 from ..words import find_nearest_names, find_similar
 from .parse import return_default_if_unparsable
 from .query import Query, read_query
@@ -202,3 +203,17 @@ def extend_schema_for_query(schema: Schema, part: Schema, sql: str) -> Schema:
                     names = dict.fromkeys(column.name for column in source.table.columns)
                     columns[source.table.name] = columns.get(source.table.name, {}) | names
     return schema.part([(table, list(names)) for table, names in columns.items()])
+
+
+def mend_string_quotes(sql: str, columns: Collection[str]) -> str:
+    """Return SQL of SQLite with texts in double quotes, which are none of the columns, in single ones."""
+    try:
+        query = Query.of(sql, "sqlite")
+    except SQLParseError:
+        return sql
+    sql = query.sql
+    for node in sorted(query.list_compared_words(), key=lambda node: -node.this.meta.get("start", 0)):
+        start, end = node.this.meta.get("start", 0), node.this.meta.get("end", 0) + 1
+        if node.name.lower() not in columns and sql[start : start + 1] == '"' == sql[end - 1 : end]:
+            sql = sql[:start] + exp.Literal.string(node.name).sql("sqlite") + sql[end:]
+    return sql

@@ -44,6 +44,7 @@ ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a colu
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _VALUES = frozenset({"expression", "expressions", "low", "high"})
 """Where a condition has what a column is compared with."""
+_RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,16 @@ class Query(ParsedQuery):
         if id(node) not in self._texts:
             self._texts[id(node)] = node, node.sql(dialect=self.rules.grammar)
         return self._texts[id(node)][1]
+
+    def write_qualified(self, node: exp.Expr) -> str:
+        """Return an expression of the query as SQL, with columns qualified by the schema's tables."""
+        copy = node.copy()
+        for own, column in zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True):
+            if found := self.column(own):
+                qualify_column(column, found.item, self.schema)
+                for part in column.parts:
+                    part.set("quoted", not part.name.isidentifier())
+        return copy.sql(dialect=self.schema.dialect)
 
     # Names
 
@@ -277,15 +288,16 @@ class Query(ParsedQuery):
         literals = list(self.tree.find_all(exp.Literal))
         texts = [str(literal.this) for literal in literals if literal.is_string]
         if self.rules.words_as_text:  # SQLite reads "Paris" as a text if there is no such column
-            texts += [
-                node.name
-                for node in self.tree.find_all(exp.Column)
-                if node.this.args.get("quoted") and not node.table
-                if isinstance(node.parent, exp.Predicate) and node.arg_key in _VALUES
-            ]
+            texts += [node.name for node in self.list_compared_words()]
         numbers = (str(literal.this) for literal in literals if not literal.is_string)
         plain = filter(None, map(normalize_constant_text, texts))
         return QueryConstants(frozenset(plain), frozenset(filter(_NUMBER.fullmatch, numbers)))
+
+    def list_compared_words(self) -> list[exp.Column]:
+        """Return the quoted words that columns are compared with; elsewhere such a word may be a name."""
+        compared = (node for node in self.tree.find_all(exp.Column) if isinstance(node.parent, exp.Predicate))
+        words = (node for node in compared if node.this.args.get("quoted") and not node.table)
+        return [node for node in words if node.arg_key in _VALUES]
 
     # SELECTs and what belongs to them
 
@@ -306,6 +318,17 @@ class Query(ParsedQuery):
             scopes.append(scope)
             query = scope.sources[0].query if len(scope.sources) == 1 and scope.has_only_listed_sources else None
         return tuple(scopes)
+
+    @property
+    def read_scopes(self) -> list[Scope]:
+        """The SELECTs that the result comes from: not those of a CTE that none of them reads."""
+        scopes, trees = list[Scope](), [self.tree]
+        for tree in trees:
+            for node in tree.walk(prune=lambda node: isinstance(node, exp.CTE)):
+                if (scope := self.find_scope(node)) is not None and scope not in scopes:
+                    scopes.append(scope)
+                    trees += [source.query for source in scope.sources if source.query is not None]
+        return scopes
 
     def own(self, scope: Scope, *kinds: type[N]) -> list[N]:
         """Return the expressions of these kinds in a SELECT, without those in sub-queries."""
@@ -442,6 +465,12 @@ class Query(ParsedQuery):
         return None if limited is None else get_limit_count(limited)
 
     @property
+    def ranks_rows(self) -> bool:
+        """Whether it orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
+        absent = (each.parent for each in self.tree.find_all(exp.Exists))
+        return self.tree.find(*_RANKS) is not None or any(isinstance(parent, exp.Not) for parent in absent)
+
+    @property
     def offset(self) -> exp.Expr | None:
         """The number of rows that OFFSET skips; None without one."""
         skipping = self._find_statement_with_clause("offset")
@@ -540,6 +569,40 @@ def get_limit_count(query: exp.Expr) -> exp.Expr | None:
     """Return the row count in LIMIT or FETCH FIRST, or None."""
     limit = query.args.get("limit")
     return limit and (limit.args.get("expression") or limit.args.get("count"))
+
+
+def write_without_tables(node: exp.Expr) -> str:
+    """Write an expression as SQL without table names, needless parentheses and quotes, to compare it."""
+    copy = node.unnest().copy()
+    for column in copy.find_all(exp.Column):
+        column.set("table", None)
+        column.set("db", None)
+    for table in copy.find_all(exp.Table):
+        table.set("alias", None)
+    for identifier in copy.find_all(exp.Identifier):
+        identifier.set("quoted", False)
+        identifier.set("this", str(identifier.this).lower())
+    for inner in list(copy.find_all(exp.Paren)):
+        if isinstance(inner.this, exp.Column | exp.Literal):
+            inner.replace(inner.this)
+    return copy.sql()
+
+
+def qualify_column(column: exp.Column, item: tuple[str, str], schema: Schema) -> None:
+    """Qualify a column expression with the item's table, and with the schema if needed."""
+    names = (item[1], *schema.path(item[0])[::-1])
+    for key, name in zip(("this", "table", "db"), names, strict=False):
+        column.set(key, exp.to_identifier(name, quoted=True))
+
+
+def count_only_rows(tree: exp.Expr, condition: exp.Expr) -> bool:
+    """Make the aggregates of an expression count only rows that meet a condition; return whether there are any."""
+    aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
+    for node in aggregates:
+        value = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
+        counted = exp.Literal.number(1) if isinstance(value, exp.Star) else value.copy()
+        value.replace(exp.Case().when(condition.copy(), counted))
+    return bool(aggregates)
 
 
 def normalize_constant_text(text: str) -> str:

@@ -17,7 +17,7 @@ from tableturn.agent import Saved, SQLAgent, TableturnError, verbs
 from tableturn.tools.database import Database, Identity, Permissions, PermissionsFile, Rights, Session
 from tableturn.tools.errors import AuditError, DatabaseUnavailable, ExampleRefused, KnowledgeError, SettingsError
 from tableturn.tools.examples import ExampleStore, example_id, make_example
-from tableturn.tools.examples.entry import make_record
+from tableturn.tools.examples.store import make_record
 from tableturn.tools.knowledge import Entry
 
 from tests.support.command_line import tableturn

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database, render_schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from tableturn.tools.examples.compact_schema import parse_compact_schema
+from tableturn.tools.examples.masking import parse_compact_schema
 
 _SCHEDULE = Schema(
     "school",

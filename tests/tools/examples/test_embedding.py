@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -90,13 +89,12 @@ def server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 
 @pytest.fixture
-def tiny(server: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelEmbedding]:
+def tiny(server: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch) -> ModelEmbedding:
     monkeypatch.setenv("OPENAI_BASE_URL", server[0])
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     embedding = make_embedding("openai:tiny")
     assert isinstance(embedding, ModelEmbedding)
-    with closing(embedding):
-        yield embedding
+    return embedding
 
 
 def test_a_server_of_openais_kind(server: tuple[str, list[dict[str, Any]]], tiny: ModelEmbedding) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -31,7 +32,7 @@ from .conftest import BOATS
 def test_lines_of_json_come_back(tmp_path: Path) -> None:
     path = tmp_path / "boats.jsonl"
     path.write_text("\n".join([*map(to_json, BOATS), "", ""]), encoding="utf-8")
-    assert tuple(read_examples(path)) == BOATS
+    assert tuple(read_examples(path, pytest.fail)) == BOATS
 
 
 def test_spiders_layout(tmp_path: Path) -> None:
@@ -39,14 +40,15 @@ def test_spiders_layout(tmp_path: Path) -> None:
     path.write_text(
         json.dumps([{"question": "Who?", "query": "SELECT a FROM b WHERE c > = 1", "db_id": "x", "sql": {}}])
     )
-    assert list(read_examples(path)) == [Example("Who?", "SELECT a FROM b WHERE c >= 1", "x", source="import:train")]
+    (read,) = read_examples(path, pytest.fail)
+    assert read == Example("Who?", "SELECT a FROM b WHERE c >= 1", "x", source="import:train")
 
 
 def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
     path = tmp_path / "talk.json"
     turns = [{"utterance": "Who?", "query": "SELECT a FROM b"}, {"utterance": "Where?", "query": "SELECT c FROM b"}]
     path.write_text(json.dumps([{"database_id": "x", "interaction": turns}] * 2))
-    read = list(read_examples(path))
+    read = list(read_examples(path, pytest.fail))
     assert [(one.turn, one.earlier) for one in read] == [(1, ()), (2, ("Who?",))] * 2
     assert len({one.source for one in read}) == 2
     assert all(one.source.startswith("import:talk-") for one in read)
@@ -54,7 +56,7 @@ def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
     other = tmp_path / "other" / "talk.json"
     other.parent.mkdir()
     other.write_text(json.dumps([{"database_id": "x", "interaction": turns[:1]}]))
-    assert not {one.source for one in read} & {one.source for one in read_examples(other)}
+    assert not {one.source for one in read} & {one.source for one in read_examples(other, pytest.fail)}
 
 
 @pytest.mark.parametrize(
@@ -78,13 +80,18 @@ def test_what_is_wrong_with_a_file_is_said_with_its_place(
 ) -> None:
     path = tmp_path / name
     path.write_text(content)
-    with pytest.raises(ExampleStoreError, match=message):
-        list(read_examples(path))
+    told: list[str] = []
+    try:
+        assert not list(read_examples(path, told.append))
+    except ExampleStoreError as error:
+        told.append(str(error))
+    assert len(told) == 1
+    assert re.search(message, told[0])
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ExampleStoreError, match="cannot be read"):
-        list(read_examples(tmp_path / "none.json"))
+        list(read_examples(tmp_path / "none.json", pytest.fail))
 
 
 @pytest.fixture
@@ -131,7 +138,7 @@ def test_a_name_that_no_file_can_have_is_passed_over_and_few_databases_stay_open
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(to_json(BOATS[0]), encoding="utf-8-sig")
-    assert list(read_examples(tmp_path / "a.jsonl")) == [BOATS[0]]
+    assert list(read_examples(tmp_path / "a.jsonl", pytest.fail)) == [BOATS[0]]
 
 
 def test_private_examples_are_given_to_the_databases_of_the_folder(folder: Path) -> None:
@@ -174,4 +181,4 @@ def test_a_deeply_nested_file_is_not_json(tmp_path: Path) -> None:
     path = tmp_path / "deep.json"
     path.write_text("[" * 200_000)
     with pytest.raises(ExampleStoreError, match="nested too deeply"):
-        list(read_examples(path))
+        list(read_examples(path, pytest.fail))

@@ -6,7 +6,7 @@ import pytest
 from tableturn.tools.database import render_schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.examples import mask
-from tableturn.tools.examples.compact_schema import parse_compact_schema
+from tableturn.tools.examples.masking import parse_compact_schema
 from tableturn.tools.values import ValueMatch
 
 SCHEMA = """Database regatta

@@ -11,12 +11,11 @@ from tableturn.tools.examples import (
     Example,
     ExampleQuery,
     ExampleStore,
-    find_contradiction,
     make_embedding,
     make_selector,
     mask,
 )
-from tableturn.tools.examples.compact_schema import parse_compact_schema
+from tableturn.tools.examples.masking import parse_compact_schema
 from tableturn.tools.values import ValueMatch
 
 SCHEMA = "singer(name text, year number)"
@@ -88,25 +87,6 @@ def test_without_a_simplified_form_as_many_go_by_the_question() -> None:
         *(pair(f"Question {word}", f"SELECT name FROM singer LIMIT {n}") for n, word in enumerate("abcdefghij"))
     ) as s:
         assert len(make_selector("skeleton", s, form="plain").select(ExampleQuery("Question"))) == 8
-
-
-@pytest.mark.parametrize(
-    ("question", "sql", "wrong"),
-    [
-        ("Which wine has the highest score?", "SELECT name FROM wine ORDER BY score LIMIT 1", True),
-        ("Which wine has the highest score?", "SELECT name FROM wine ORDER BY score DESC LIMIT 1", False),
-        (
-            "Which rank has the fewest captains?",
-            "SELECT rank FROM c GROUP BY rank ORDER BY count(*) DESC LIMIT 1",
-            True,
-        ),
-        ("Which rank has the fewest captains?", "SELECT rank FROM c GROUP BY rank ORDER BY count(*) LIMIT 1", False),
-        ("Who has the oldest car?", "SELECT name FROM car ORDER BY year LIMIT 1", False),
-        ("Which has the lowest of the highest scores?", "SELECT name FROM w ORDER BY max(s) LIMIT 1", False),
-    ],
-)
-def test_superlatives_that_are_ordered_the_other_way_are_refused(question: str, sql: str, *, wrong: bool) -> None:
-    assert bool(find_contradiction(question, sql)) == wrong
 
 
 @pytest.mark.extra

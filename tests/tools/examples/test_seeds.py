@@ -22,8 +22,8 @@ from tableturn.tools.examples import (
     open_seeded_store,
     seed_examples,
 )
-from tableturn.tools.examples.compact_schema import parse_compact_schema
 from tableturn.tools.examples.example import Index
+from tableturn.tools.examples.masking import parse_compact_schema
 from tableturn.tools.examples.seeds import SeedProgram, load_seed_schemas
 from tableturn.tools.examples.store import ENOUGH_SHARED
 from tableturn.tools.sql import make_sql_skeleton
@@ -59,7 +59,7 @@ def test_seeds_stand_beside_the_keys_that_are_found_for_them() -> None:
                 [(hit.id, hit.skeleton, hit.similarity) for hit in each.near(index, key, 1_000)]
                 for each in (store, anew)
             )
-            assert found == expected, "write the keys that `entry.make_record` finds to seed_examples.jsonl"
+            assert found == expected, "write the keys that `store.make_record` finds to seed_examples.jsonl"
 
 
 def test_the_seeds_show_many_forms() -> None:

@@ -23,7 +23,7 @@ from tableturn.tools.examples import (
     make_selector,
     seed_examples,
 )
-from tableturn.tools.examples.compact_schema import parse_compact_schema
+from tableturn.tools.examples.masking import parse_compact_schema
 from tableturn.tools.sql import make_sql_skeleton
 
 from .conftest import SCHEMA, example

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import KnowledgeError
-from tableturn.tools.knowledge import expand_named_definitions
+from tableturn.tools.knowledge.fragment import expand_named_definitions
 
 from .conftest import Known
 from .test_check import WHOLE

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.knowledge import Knowledge, find_unknown, find_used_entries
+from tableturn.tools.knowledge import Knowledge, find_unknown
+from tableturn.tools.knowledge.fragment import find_used_entries
 
 from tests.support.queries import read
 

@@ -11,9 +11,9 @@ from typing import Any, cast, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 from tableturn.tools.errors import KnowledgeError
-from tableturn.tools.knowledge import Entry, KnowledgeWriter, read_knowledge
+from tableturn.tools.knowledge import Entry, read_knowledge
 from tableturn.tools.knowledge.read import KnowledgeFile
-from tableturn.tools.knowledge.write import build_knowledge_content
+from tableturn.tools.knowledge.write import KnowledgeWriter, build_knowledge_content
 
 EACH = 12
 

@@ -1,11 +1,12 @@
-"""Examples whose SQL says the opposite of their question."""
+"""Queries that say the opposite of their question."""
 
 from __future__ import annotations
 
 import pytest
 from tableturn.tools.errors import ExampleRefused
-from tableturn.tools.examples import Example, find_contradiction, seed_examples
-from tableturn.tools.examples.entry import check_example
+from tableturn.tools.examples import Example, seed_examples
+from tableturn.tools.examples.store import check_example
+from tableturn.tools.sql.contradictions import find_contradiction
 
 TOP = "Show the top five boats by length in descending order."
 
@@ -36,6 +37,25 @@ def test_what_may_be_right_is_not(question: str, sql: str) -> None:
 )
 def test_parentheses_hide_neither_order_nor_limit(form: str, limit: str) -> None:
     assert "takes the least" in find_contradiction("Which boat has the greatest length?", form.format(limit))
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "wrong"),
+    [
+        ("Which wine has the highest score?", "SELECT name FROM wine ORDER BY score LIMIT 1", True),
+        ("Which wine has the highest score?", "SELECT name FROM wine ORDER BY score DESC LIMIT 1", False),
+        (
+            "Which rank has the fewest captains?",
+            "SELECT rank FROM c GROUP BY rank ORDER BY count(*) DESC LIMIT 1",
+            True,
+        ),
+        ("Which rank has the fewest captains?", "SELECT rank FROM c GROUP BY rank ORDER BY count(*) LIMIT 1", False),
+        ("Who has the oldest car?", "SELECT name FROM car ORDER BY year LIMIT 1", False),
+        ("Which has the lowest of the highest scores?", "SELECT name FROM w ORDER BY max(s) LIMIT 1", False),
+    ],
+)
+def test_superlatives_that_are_ordered_the_other_way_are_refused(question: str, sql: str, *, wrong: bool) -> None:
+    assert bool(find_contradiction(question, sql)) == wrong
 
 
 def test_no_seed_contradicts_itself() -> None:

@@ -1,0 +1,119 @@
+"""Texts that may be SQL: whether they are, which statements they have, and what would change a database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+
+from sqlglot import exp
+
+from ..database.schema import Schema
+from ..errors import SQLParseError
+from .parse import find_statement_ends
+from .query import Query
+
+_AGGREGATES = [name for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)]
+_CLAUSE = r"(?:SELECT|WHERE|HAVING|(?:GROUP|ORDER) BY|WITH \w+ AS)\b"
+_AGGREGATE = "|".join(_AGGREGATES)
+_SQL_BEGINS = re.compile(rf"\(*{_CLAUSE}|S(?:ELECT?|ELCT|LECT)\b|(?:{_AGGREGATE})\(|(?i:{_AGGREGATE})\([\w ]*[._*]")
+_WHERE = re.compile(r"^\s*WHERE\s+", re.IGNORECASE)
+# What changes a database; in small letters only whole statements, as `insert into the cart` may be words.
+_CHANGES = re.compile(
+    r"\(*(?:(?:DELETE FROM|(?:INSERT|REPLACE|MERGE) INTO|UPDATE \S+ SET|TRUNCATE|DROP|ALTER|CREATE|GRANT|PRAGMA)\b"
+    r"|(?i:delete from \S+(?: where\b|;?$)|(?:drop|alter|create|truncate) (?:table|view|index|trigger)\b"
+    r"|insert into \S+ (?:\(.*\) )?(?:values|select)\b|update \S+ set \S+ ?=))"
+)
+_FUNCTION = re.compile(r"\w\(")
+_WORDS = exp.Connector, exp.Anonymous
+_COMPARED = exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between
+
+# A comparison of one name that only columns have, with one value or none yet: `orders.total > 5`, `net_price >`. What
+# does not parse after AND, or lacks its closing quote, is broken SQL.
+_COMPARISON = re.compile(
+    r"\(*(?=\w*[._]|\w+\s*(?:=|(?i:LIKE))\s*')[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?|(?i:\bLIKE\b))\s*"
+    r"(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*(?:\s+(?:AND|OR)\b.*)?"
+)
+
+# What is opened and never closed goes to the end: to look for its end from every other opening would take quadratic
+# time.
+_SPACING = re.compile(
+    r"""(?P<kept> "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z) | '(?:[^']|'')*')
+      | (?: \s | --[^\n]* | /\*.*?(?:\*/|\Z) )+""",
+    re.VERBOSE | re.DOTALL,
+)
+"""Spaces and comments between tokens, and what may hold characters like them without being them."""
+
+
+def is_sql(text: str, schema: Schema) -> bool:
+    """Whether a meaning is surely SQL, even if it does not resolve; words parse as SQL too."""
+    if read_statement(text, schema.dialect) is not None or _SQL_BEGINS.match(text) or begins_change(text):
+        return True
+    clause = _WHERE.match(text)
+    text = cut_where(text)
+    try:
+        tree = Query.of(f"SELECT {text}", schema.dialect).tree
+    except SQLParseError:
+        return _COMPARISON.fullmatch(text.strip().rstrip(";")) is not None
+    # `year (fiscal)`, `e.g. tips` and `shop.example.com` are words.
+    if _FUNCTION.search(text) and any(not isinstance(node, _WORDS) for node in tree.find_all(exp.Func)):
+        return True
+    if any(schema.table(column.table) for column in tree.find_all(exp.Column) if f"{column.table}." in text):
+        return True
+    given = tree.expressions[0] if len(tree.expressions) == 1 else None
+    if isinstance(given, exp.Binary) and all(isinstance(node, exp.Binary | exp.Literal) for node in given.walk()):
+        return True  # `1/0`
+    if not isinstance(given, exp.Connector | exp.Predicate | exp.Not):
+        return False
+    # `spent > 5` may be words; `spent_total > 5`, `where spent > 5` and `spent = 5` are not.
+    named = clause or any(column.table or "_" in column.name for column in given.find_all(exp.Column))
+    compared = given.find(*_COMPARED) if named else given.find(exp.EQ, exp.NEQ, exp.Like, exp.Between)
+    columns = (column.name for column in given.find_all(exp.Column))
+    known = isinstance(given, exp.EQ | exp.NEQ) and any(t.column(name) for name in columns for t in schema.tables)
+    return compared is not None and (known or given.find(exp.Literal) is not None)
+
+
+def cut_where(text: str) -> str:
+    """Return a condition without the word WHERE before it."""
+    return _WHERE.sub("", text, count=1)
+
+
+def begins_change(text: str) -> bool:
+    """Whether a text begins as a statement that changes a database."""
+    return _CHANGES.match(text) is not None
+
+
+def read_in_any_dialect(sql: str) -> Query:
+    """Return the analysis of a query whose engine is not known; raise `SQLParseError` if unparsable."""
+    for dialect in ("sqlite", "postgres", "mysql", "duckdb"):
+        with suppress(SQLParseError):
+            return Query.of(sql, dialect)
+    return Query.of(sql, "sqlite")
+
+
+def read_statement(text: str, dialect: str) -> exp.Expr | None:
+    """Return a whole query on tables; None for any other text."""
+    try:
+        tree = Query.of(text.strip().rstrip(";"), dialect).tree
+    except SQLParseError:
+        return None
+    return tree if isinstance(tree, exp.Query) and tree.find(exp.Table) is not None else None
+
+
+def squeeze_spaces(sql: str) -> str:
+    """Return SQL with a space where spaces and comments stand between tokens."""
+    return _SPACING.sub(lambda match: match["kept"] or " ", sql).strip()
+
+
+def split_statements(text: str, dialect: str) -> Iterator[str]:
+    """Yield the statements of a text, split at semicolons outside literals and comments."""
+    ends = find_statement_ends(text, dialect)
+    if ends is None:
+        yield from (line for line in text.splitlines() if line.strip())
+        return
+    start = 0
+    for end in ends:
+        yield text[start:end].strip()
+        start = end + 1
+    if text[start:].strip():
+        yield text[start:].strip()
