@@ -15,7 +15,7 @@ from typing import Literal, cast, get_args
 
 from ..errors import SettingsError
 from .column_kinds import infer_column_kind
-from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from .schema import ColumnSchema, Schema, TableSchema
 from .secret_columns import find_secret_columns, has_secret_name
 
 
@@ -139,13 +139,8 @@ class SchemaEgress:
 
     def _tighten_foreign_key_levels(self, levels: dict[tuple[str, str], Level]) -> None:
         """Tighten the level of each foreign-key column to that of the column it refers to."""
-        pairs = [
-            ((key.table, column), (key.ref_table, target))
-            for key in self.schema.foreign_keys
-            if not key.inferred
-            for column, target in zip(key.columns, key.ref_columns, strict=True)
-            if self.egress.find_level(key.table, column) is None
-        ]
+        declared = (pair for key in self.schema.foreign_keys if not key.inferred for pair in key.pairs)
+        pairs = [(place, target) for place, target in declared if self.egress.find_level(*place) is None]
         for _ in pairs:
             for place, target in pairs:
                 known: list[Level] = [levels[end] for end in (place, target) if end in levels]
@@ -176,18 +171,17 @@ class SchemaEgress:
             return self.schema
         from .secret_views import find_views_naming_tables
 
-        keys = tuple(key for key in self.schema.foreign_keys if not (key.inferred and self._has_withheld_column(key)))
+        keys = tuple(
+            key
+            for key in self.schema.foreign_keys
+            if not (key.inferred and any(self.is_withheld(*end) for pair in key.pairs for end in pair))
+        )
         # A view's query may name values that were taken from what may not leave.
         restricted = {table for table, _ in self.column_levels}
         silenced = restricted | find_views_naming_tables(self.schema, restricted)
         tables = tuple(self._redact_table(table, table.name in silenced) for table in self.schema.tables)
         # The version is of its own, so that nothing kept for the other schema is found for it.
         return replace(self.schema, tables=tables, foreign_keys=keys, version=self.schema.version + self.cache_key)
-
-    def _has_withheld_column(self, key: ForeignKey) -> bool:
-        """Whether a foreign key connects columns of which nothing may be sent to a model."""
-        own = any(self.is_withheld(key.table, column) for column in key.columns)
-        return own or any(self.is_withheld(key.ref_table, column) for column in key.ref_columns)
 
     def _redact_table(self, table: TableSchema, silenced: bool) -> TableSchema:
         columns = tuple(self._redact_column(table, column) for column in table.columns)
