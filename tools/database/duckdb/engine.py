@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 _OWN = Limits(rows=100_000, cell_bytes=20_000_000, result_bytes=200_000_000)
 # What is said of a value in a file that is not of the type that its column was found to have.
 _MISFITS = ("CSV Error", "JSON transform error", "Failed to parse")
-_PART_ROWS = 200_000
 _LIMITS_HERE = (
     "this system cannot limit a process, so queries run in the calling one: the memory that one step takes"
     " is not limited"
@@ -229,6 +228,11 @@ class DuckDBEngine(ServerEngine):
         self._duckdb.close()
 
     @property
+    def slow_tables(self) -> frozenset[str]:
+        """The tables of large files that have to be taken apart, which takes seconds."""
+        return self._duckdb.snapshot().about.slow
+
+    @property
     def notices(self) -> tuple[Notice, ...] | None:
         """The notices on the table files as they are read now; None if there are no such files."""
         return self._duckdb.snapshot().about.notices if self._duckdb.contents.pattern else None
@@ -248,17 +252,6 @@ class DuckDBEngine(ServerEngine):
             return connection.table(statement, limits, sink)
 
         return self._run_checked_statement(sql, limits.seconds, run_on_connection, cancellation)
-
-    def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        # Of a large file that has to be taken apart, the values of its first rows.
-        relation = self._refresh_catalogue().find(table)
-        if relation is None or relation.shown not in self._duckdb.snapshot().about.slow:
-            return super().distinct_values(table, column, limit, seconds)
-        name, source = self._duckdb.quote_identifier(column), self._duckdb.source(relation)
-        part = f"(SELECT {name} FROM {source} LIMIT {_PART_ROWS}) AS part"
-        return self._fetch_values(
-            f"SELECT DISTINCT {name} FROM {part} WHERE {name} IS NOT NULL LIMIT {int(limit)}", limit, seconds
-        )
 
 
 _CARDINALITY = "Estimated Cardinality"

@@ -26,7 +26,7 @@ from ..profile import ConnectionLost
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
 from ..session import Session
-from ..table import Cell, Limits, Table
+from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery, raise_if_cancelled
 from .catalogue import Catalogue
 from .connection import Backend, ServerConnection
@@ -83,7 +83,6 @@ _CATALOGUE_SECONDS = 30.0
 _COMPILE_SECONDS = 1.0
 # What the server's own time limit is given before the query is ended from outside.
 _GRACE_SECONDS = 0.5
-_PART_ROWS = 100_000
 # Errors that a catalogue which is out of date may be the reason of.
 _STALE = ("unknown_table", "unknown_column", "rejected")
 UNREADABLE = "<insufficient privilege>"
@@ -204,25 +203,6 @@ class ServerEngine:
         return self._run_checked_statement(
             sql, _COMPILE_SECONDS, lambda connection, statement: connection.estimate(statement, self._catalogue)
         )
-
-    def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        relation = self._refresh_catalogue().find(table)
-        if relation is None:
-            raise QueryFailed(f"no such table: {table}", "unknown_table")
-        name, source = self._backend.quote_identifier(column), self._backend.source(relation)
-        filled = f"{source} WHERE {name} IS NOT NULL"
-        # Where all of a table cannot be read in time, the values of its first rows.
-        for rows in (filled, f"(SELECT {name} FROM {filled} LIMIT {_PART_ROWS}) AS part"):
-            try:
-                return self._fetch_values(f"SELECT DISTINCT {name} FROM {rows} LIMIT {int(limit)}", limit, seconds)
-            except QueryTimeout:
-                continue
-        return ()
-
-    def _fetch_values(self, sql: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        limits = Limits(seconds=seconds, rows=limit, result_bytes=200_000_000)
-        found = self._run_transaction(seconds, lambda connection: fetch(connection.query(sql, limits), limits))
-        return tuple([value for (value,) in found.rows])
 
     def _run_checked_statement(
         self,

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SettingsError, TableLocked
 from ..fetch import Sink, fetch
-from ..quoting import quote
 from ..session import Permissions
-from ..table import Cell, Limits, Table
+from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery, raise_if_cancelled
 from .bounded_work import compute_value_limit
 from .catalogue import FileCatalogue, FileState, read_catalogue, read_file_states, read_schema_version
@@ -75,7 +74,6 @@ def _fetch_table(sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sin
         cursor.close()
 
 
-_CELL_BYTES = Limits().cell_bytes
 _heap_lock = threading.Lock()
 _lowest_heap = 0
 
@@ -174,26 +172,6 @@ class ConnectionPool:
                 if connection.catalogue is self.catalogue():
                     raise
         return self.execute(sql, limits, cancellation, sink)
-
-    def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        """Return the distinct values of a column; `table` and `column` are named as declared."""
-        name = quote(column)
-        sql = f"SELECT DISTINCT {name} FROM {quote(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
-        values: list[Cell] = []
-        with self.borrow_connection() as connection:
-            sqlite, connection.guard.refusal = connection.sqlite, None
-            sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
-            query = RunningQuery(sqlite, time.monotonic() + seconds)
-            try:
-                with decode_leniently(sqlite), WATCHDOG.watch(query):
-                    for (value,) in sqlite.execute(sql):
-                        values.append(value)
-            except (*SQLITE_ERRORS, MemoryError) as error:
-                connection.record_connection_error(error)
-                # Out of time, or a value too long to be of use: what was read until then will do.
-                if not query.stopped and "too big" not in str(error):
-                    raise make_error(error, sql, connection.guard.refusal, _CELL_BYTES) from None
-        return tuple(values)
 
     def _limit_process_heap(self, limit: int) -> None:
         """Lower the heap memory limit of the whole process."""
