@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from ..errors import SettingsError
 from .column_kinds import infer_column_kind
@@ -37,8 +37,6 @@ MaskKind = Literal["email", "card", "iban", "phone"]
 """What is recognised by its form and replaced in everything that leaves."""
 
 _LEVELS: tuple[Level, ...] = get_args(Level)
-_MASKS: tuple[MaskKind, ...] = get_args(MaskKind)
-_KEYS = ("default", "columns", "mask")
 
 
 def find_strictest_level(levels: Iterable[Level]) -> Level:
@@ -66,18 +64,9 @@ class Egress:
         """Return the egress rules from a mapping with the keys `default`, `columns` and `mask`."""
         if isinstance(given, Egress):
             return given
-        given = given or {}
-        if unknown := [key for key in given if key not in _KEYS]:
-            raise SettingsError(f"unknown key {unknown[0]!r} in egress; known keys: {', '.join(_KEYS)}")
-        columns = given.get("columns", {})
-        if not isinstance(columns, Mapping):
-            raise SettingsError('egress.columns must be a table: write columns = {"customers.email" = "none"}')
-        entries = cast("Mapping[str, object]", columns)
-        levels: dict[str, Level] = {
-            name.strip().lower(): _validate_egress_level(level, f"columns.{name}") for name, level in entries.items()
-        }
-        default = _validate_egress_level(given.get("default", "values"), "default")
-        return cls(default, tuple(sorted(levels.items())), _parse_mask_kinds(given))
+        from .permissions_file import parse_egress  # which no worker needs
+
+        return parse_egress(given) if given else cls()
 
     @property
     def restricts_columns(self) -> bool:
@@ -211,18 +200,3 @@ class SchemaEgress:
         for entry, _ in self.egress.columns:
             if not has_match((entry,), names):
                 raise SettingsError(f"egress names {entry!r}, which the database {self.schema.name!r} does not have")
-
-
-def _validate_egress_level(level: object, place: str) -> Level:
-    if level not in _LEVELS:
-        raise SettingsError(f"egress.{place} must be one of {', '.join(_LEVELS)}, not {level!r}")
-    return level
-
-
-def _parse_mask_kinds(given: Mapping[str, object]) -> tuple[MaskKind, ...]:
-    kinds = given.get("mask", ())
-    listed = cast("Iterable[object]", kinds) if isinstance(kinds, list | tuple) else (kinds,)
-    wanted = list(listed)
-    if unknown := [kind for kind in wanted if kind not in _MASKS]:
-        raise SettingsError(f"unknown kind {unknown[0]!r} in egress.mask; known kinds: {', '.join(_MASKS)}")
-    return tuple(kind for kind in _MASKS if kind in wanted)
