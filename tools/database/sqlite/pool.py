@@ -56,11 +56,14 @@ def run_query(
                 with decode_leniently(sqlite):
                     return _fetch_table(sqlite, sql, limits, sink, start)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
-        connection.record_connection_error(error)
+        # VACUUM, stopped on its way, makes SQLite forget the virtual tables, which cannot declare themselves again
+        # behind the guard; what else a refused action or a lack of memory leaves undone is not worth knowing.
+        refusal = connection.guard.refusal
+        connection.suspect |= isinstance(error, MemoryError) or (refusal is not None and refusal.what == "action")
         query.check(time.monotonic())  # the transaction's wait is not watched
         if query.stopped:
             raise query.make_timeout(limits.seconds) from None
-        failed = make_error(error, sql, connection.guard.refusal, longest)
+        failed = make_error(error, sql, refusal, longest)
         raise (confinement.conceal_hidden_names(failed) if confinement else failed) from None
 
 
