@@ -140,15 +140,6 @@ class SchemaEgress:
         """The strictest level of the rules and of the columns."""
         return find_strictest_level([self.egress.strictest_level, *self.column_levels.values()])
 
-    @cached_property
-    def cache_key(self) -> str:
-        """A cache key for these rules; empty if every value may leave."""
-        return (
-            hashlib.sha256(repr(sorted(self.column_levels.items())).encode()).hexdigest()[:16]
-            if self.column_levels
-            else ""
-        )
-
     def is_withheld(self, table: str, column: str) -> bool:
         """Whether neither values nor statistics of a column may be sent to a model."""
         return self.column_levels.get((table, column)) == "none"
@@ -170,7 +161,9 @@ class SchemaEgress:
         silenced = restricted | find_views_naming_tables(self.schema, restricted)
         tables = tuple(self._redact_table(table, table.name in silenced) for table in self.schema.tables)
         # The version is of its own, so that nothing kept for the other schema is found for it.
-        return replace(self.schema, tables=tables, foreign_keys=keys, version=self.schema.version + self.cache_key)
+        levels = hashlib.sha256(repr(sorted(self.column_levels.items())).encode()).hexdigest()[:16]
+        version = self.schema.version + (levels if self.column_levels else "")
+        return replace(self.schema, tables=tables, foreign_keys=keys, version=version)
 
     def _redact_table(self, table: TableSchema, silenced: bool) -> TableSchema:
         columns = tuple(self._redact_column(table, column) for column in table.columns)
