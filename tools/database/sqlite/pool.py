@@ -130,7 +130,12 @@ class ConnectionPool:
         try:
             yield connection
         finally:
-            self._return_connection(connection)
+            with self._lock:
+                usable = connection.catalogue is self._catalogue and not connection.suspect
+                if usable and not self._closed and len(self._idle) < _IDLE_CONNECTIONS:
+                    self._idle.append(connection)
+                else:
+                    connection.sqlite.close()
 
     def _take_connection(self) -> QueryConnection:
         with self._lock:
@@ -152,14 +157,6 @@ class ConnectionPool:
             return self._take_connection()
         except SQLITE_ERRORS as error:
             raise make_unavailable_error(self._path, error) from None
-
-    def _return_connection(self, connection: QueryConnection) -> None:
-        with self._lock:
-            usable = connection.catalogue is self._catalogue and not connection.suspect
-            if usable and not self._closed and len(self._idle) < _IDLE_CONNECTIONS:
-                self._idle.append(connection)
-                return
-        connection.sqlite.close()
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         self._limit_process_heap(limits.memory_bytes)
