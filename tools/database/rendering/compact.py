@@ -37,14 +37,9 @@ _STRUCTURED = re.compile(
 )
 
 
-def render_compact_schema(naming: NameFormatter) -> str:
+@cache_in_first_argument  # a whole schema is shown the same way turn after turn
+def render_compact_schema(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
     """Render the schema in compact form: the database, a legend, then one line per table."""
-    return _render_compact_text(naming.schema, naming.marked, naming.samples)
-
-
-@cache_in_first_argument
-def _render_compact_text(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
-    # A whole schema is shown the same way turn after turn.
     written, keys = NameFormatter(schema, marked, samples), group_foreign_keys_by_table(schema)
     shown, total = len(schema.tables), schema.total_tables
     title = f"Database {one_line(schema.name, _LONGEST_TITLE)}"

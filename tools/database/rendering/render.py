@@ -202,7 +202,6 @@ SchemaStyle = Literal["compact", "ddl", "credit", "track", "craft", "frames"]
 for pandas (`frames`)."""
 
 _RENDERERS: Mapping[SchemaStyle, Callable[[NameFormatter], str]] = {
-    "compact": render_compact_schema,
     "ddl": render_ddl,
     "credit": render_credit_schema,
     "craft": render_craft_schema,
@@ -233,7 +232,7 @@ def render_schema(
         samples: How many sample values a column at most shows, in the forms that show them.
     """
     marked = frozenset((table.lower(), column.lower()) for table, column in marked)
-    if style != "compact":
-        schema = schema.declared_only()
-    written = NameFormatter(schema, marked, samples)
+    if style == "compact":
+        return render_compact_schema(schema, marked, samples)
+    written = NameFormatter(schema.declared_only(), marked, samples)
     return render_track_schema(written, all_columns) if style == "track" else _RENDERERS[style](written)
