@@ -109,16 +109,17 @@ class DuckDBConnection(ServerConnection):
     def end(self) -> None:
         pass
 
-    def table(self, sql: str, limits: Limits, sink: Sink | None = None) -> Table:
-        """Run a statement and return the result."""
+    def fetch(self, sql: str, limits: Limits, sink: Sink | None = None, start: float = 0.0) -> Table:
+        # A worker holds the result to the limits.
+        del start
         return self._snapshot.queries.execute(sql, limits, self._running, sink)
 
     def query(self, sql: str, limits: Limits) -> RowCursor:
-        table = self.table(sql, limits)
+        table = self.fetch(sql, limits)
         return RowCursor(table.columns, iter(table.rows))
 
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
-        return list(self.table(sql, self._own).rows)
+        return list(self.fetch(sql, self._own).rows)
 
     def compile(self, sql: str) -> None:
         self.rows(EXPLAIN + sql)
@@ -245,13 +246,6 @@ class DuckDBEngine(ServerEngine):
     def state(self) -> str:
         self._pool.raise_if_closed()
         return self._duckdb.contents.state()
-
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        def run_on_connection(connection: ServerConnection, statement: str) -> Table:
-            assert isinstance(connection, DuckDBConnection)
-            return connection.table(statement, limits, sink)
-
-        return self._run_checked_statement(sql, limits.seconds, run_on_connection, cancellation)
 
 
 _CARDINALITY = "Estimated Cardinality"

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from queue import Empty, LifoQueue
 from typing import TypeVar
 
@@ -21,7 +20,7 @@ from ...errors import (
     TableLocked,
 )
 from ..estimate import Estimate
-from ..fetch import Sink, fetch
+from ..fetch import Sink
 from ..profile import ConnectionLost
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
@@ -171,8 +170,7 @@ class ServerEngine:
         start = time.monotonic()
 
         def fetch_result_table(connection: ServerConnection, statement: str) -> Table:
-            table = fetch(connection.query(statement, limits), limits, sink, start)
-            return replace(table, notes=connection.notes())
+            return connection.fetch(statement, limits, sink, start)
 
         try:
             return self._run_checked_statement(sql, limits.seconds, fetch_result_table, cancellation)
