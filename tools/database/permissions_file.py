@@ -45,9 +45,9 @@ class _EgressRules(BaseModel):
     mask: Annotated[tuple[MaskKind, ...], BeforeValidator(lambda kind: [kind] if isinstance(kind, str) else kind)] = ()
 
     def egress(self) -> Egress:
-        levels = {name.lower(): level for name, level in self.columns.items()}
-        masks = tuple(kind for kind in get_args(MaskKind) if kind in self.mask)
-        return Egress(self.default, tuple(sorted(levels.items())), masks)
+        levels: dict[str, Level] = {name.lower(): level for name, level in self.columns.items()}
+        kinds: tuple[MaskKind, ...] = get_args(MaskKind)
+        return Egress(self.default, tuple(sorted(levels.items())), tuple(kind for kind in kinds if kind in self.mask))
 
 
 def parse_egress(given: Mapping[str, object]) -> Egress:
