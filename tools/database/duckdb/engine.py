@@ -31,7 +31,7 @@ from ..watchdog import Cancellation
 from ..wire import pack_open_request
 from ..workers import WorkerPool
 from .entries import InstanceDescription, TableEntry, pack_entry, rename_entry
-from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
+from .grammar import EXPLAIN, GRAMMAR
 from .notices import Notice, validate_guesses
 from .opening import NURSERY, QUERIES, read_tables_from_files
 from .sources import TableSources, number_repeated_names
@@ -124,9 +124,9 @@ class DuckDBConnection(ServerConnection):
     def compile(self, sql: str) -> None:
         self.rows(EXPLAIN + sql)
 
-    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        ((_, plan),) = self.rows(EXPLAIN_JSON + sql)
-        return estimate(str(plan), catalogue)
+    def estimate(self, sql: str) -> Estimate | None:
+        ((_, plan),) = self.rows(EXPLAIN + sql)
+        return estimate(str(plan), self._snapshot.about.catalogue)
 
     def make_error(self, error: Exception) -> TableturnError | ConnectionLost:
         # If a file's later rows don't fit the types of its first ones, it is read anew.
@@ -186,10 +186,6 @@ class DuckDBBackend(Backend):
 
     def catalogue_version(self, connection: ServerConnection) -> str:
         return self.catalogue(connection).version
-
-    def state(self, connection: ServerConnection) -> str:
-        del connection
-        return self.contents.state()
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         # Files are open for reading only, but some may have been meant otherwise than they are read.

@@ -176,9 +176,9 @@ class ServerConnection(ABC):
     def compile(self, sql: str) -> None:
         """Have the server compile a statement without running it; raise the same errors as `query`."""
 
-    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
+    def estimate(self, sql: str) -> Estimate | None:
         """Estimate the cost of a statement from the server's plan; None if it is unknown."""
-        del sql, catalogue
+        del sql
 
     @abstractmethod
     def make_error(self, error: Exception) -> TableturnError | ConnectionLost:

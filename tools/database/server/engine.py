@@ -199,7 +199,7 @@ class ServerEngine:
 
     def estimate(self, sql: str) -> Estimate | None:
         return self._run_checked_statement(
-            sql, _COMPILE_SECONDS, lambda connection, statement: connection.estimate(statement, self._catalogue)
+            sql, _COMPILE_SECONDS, lambda connection, statement: connection.estimate(statement)
         )
 
     def _run_checked_statement(
