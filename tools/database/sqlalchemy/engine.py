@@ -129,8 +129,6 @@ class SQLAlchemyConnection(ServerConnection):
                 self._execute_statements("PREPARE tableturn FROM @tableturn", "DEALLOCATE PREPARE tableturn")
             case "postgresql":
                 self._execute_statements(f"PREPARE tableturn AS {sql}", "DEALLOCATE tableturn")
-            case "sqlite":
-                self._execute_statements(f"EXPLAIN {sql}")
             # It may compute what needs no row, and its message quote that: with rules of what may leave, nobody asks.
             case _ if not self._session.policy.egress.restricts_columns:
                 self.rows(f"SELECT 1 FROM ({sql}) AS q WHERE 1 = 0")
