@@ -50,7 +50,10 @@ def infer_column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
 
     SQLite lets any column hold anything, and has no type for dates, which stand in text columns.
     """
-    seen = _infer_kind_from_values(values)
+    types = set(map(type, values))
+    seen: ColumnKind | None = "number" if types and types <= {int, float} else "binary" if types == {bytes} else None
+    if types == {str}:
+        seen = "time" if all(map(_TIME_LIKE.fullmatch, map(str, values))) else "text"
     upper = declared.upper()
     if _COMPOUND.search(upper):
         return seen or "other"
@@ -60,16 +63,6 @@ def infer_column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
         return kind
     contradicted = seen in ("text", "time") and kind in ("boolean", "number")
     return seen if seen is not None and (contradicted or (kind == "text" and seen == "time")) else kind
-
-
-def _infer_kind_from_values(values: Collection[Cell]) -> ColumnKind | None:
-    """Return the kind that all values share; None without values or with several kinds."""
-    types = set(map(type, values))
-    if types == {str}:
-        return "time" if all(map(_TIME_LIKE.fullmatch, map(str, values))) else "text"
-    if types == {bytes}:
-        return "binary"
-    return "number" if types and types <= {int, float} else None
 
 
 _DATED = frozenset({"date", "dt", "day", "ts", "time", "timestamp", "at"})

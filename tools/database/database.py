@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from ..errors import QueryError, QueryFailed, QueryTooCostly, ResultTooLarge, SettingsError
-from .dialects import check_selects_and_joins
+from sqlglot import exp
+
+from ..errors import QueryError, QueryFailed, QueryTimeout, QueryTooCostly, ResultTooLarge, SettingsError
+from .dialects import check_selects_and_joins, get_sqlglot_dialect
 from .egress import Egress, SchemaEgress
 from .engine import ONLY_FILES, Engine, open_engine
 from .estimate import Estimate, add_estimated_rows, lower_estimate_to_limit
-from .fetch import Sink
+from .fetch import Row, Sink
 from .schema import Schema, TableSchema
 from .secret_columns import is_secret_text
 from .session import Identity, Permissions, Policy, Rights, Session
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from .engine import DatabaseSource
 
 _DEFAULT_LIMITS = Limits()
+_VALUES = Limits(result_bytes=200_000_000)
+_PART_ROWS = 200_000
 
 
 class Database:
@@ -273,7 +278,34 @@ class Database:
         held = found.column(column)
         if held is None:
             raise QueryFailed(f"no such column: {table}.{column}", "unknown_column")
-        return self.engine.distinct_values(found.name, held.name, limit, seconds)
+        name = exp.column(held.name, quoted=True)
+        whole = exp.table_(*reversed(found.path), quoted=True)
+        part = exp.select(name).from_(whole).limit(_PART_ROWS).subquery("part")
+        values = _ValueSink()
+        # If a table cannot be read whole in time, the values of its first rows.
+        for rows in (part,) if found.name in getattr(self.engine, "slow_tables", ()) else (whole, part):
+            query = exp.select(name).distinct().from_(rows).where(name.is_(exp.null()).not_()).limit(limit)
+            sql = query.sql(get_sqlglot_dialect(self.dialect))
+            with suppress(QueryTimeout, ResultTooLarge):
+                self.engine.execute(sql, replace(_VALUES, seconds=seconds, rows=limit), None, values)
+                break
+            if values.found:  # what was read until then will do
+                break
+        return tuple(values.found)
+
+
+class _ValueSink:
+    """A sink for the values of a single column."""
+
+    def __init__(self) -> None:
+        self.found: list[Cell] = []
+
+    def start(self, columns: tuple[str, ...]) -> None:
+        del columns
+        self.found = []
+
+    def take(self, rows: Sequence[Row]) -> None:
+        self.found += [value for (value,) in rows]
 
 
 def check_statement_size(sql: str, limits: Limits) -> None:

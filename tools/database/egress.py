@@ -11,11 +11,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from ..errors import SettingsError
 from .column_kinds import infer_column_kind
-from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
+from .schema import ColumnSchema, Schema, TableSchema
 from .secret_columns import find_secret_columns, has_secret_name
 
 
@@ -37,8 +37,6 @@ MaskKind = Literal["email", "card", "iban", "phone"]
 """What is recognised by its form and replaced in everything that leaves."""
 
 _LEVELS: tuple[Level, ...] = get_args(Level)
-_MASKS: tuple[MaskKind, ...] = get_args(MaskKind)
-_KEYS = ("default", "columns", "mask")
 
 
 def find_strictest_level(levels: Iterable[Level]) -> Level:
@@ -66,18 +64,9 @@ class Egress:
         """Return the egress rules from a mapping with the keys `default`, `columns` and `mask`."""
         if isinstance(given, Egress):
             return given
-        given = given or {}
-        if unknown := [key for key in given if key not in _KEYS]:
-            raise SettingsError(f"unknown key {unknown[0]!r} in egress; known keys: {', '.join(_KEYS)}")
-        columns = given.get("columns", {})
-        if not isinstance(columns, Mapping):
-            raise SettingsError('egress.columns must be a table: write columns = {"customers.email" = "none"}')
-        entries = cast("Mapping[str, object]", columns)
-        levels: dict[str, Level] = {
-            name.strip().lower(): _validate_egress_level(level, f"columns.{name}") for name, level in entries.items()
-        }
-        default = _validate_egress_level(given.get("default", "values"), "default")
-        return cls(default, tuple(sorted(levels.items())), _parse_mask_kinds(given))
+        from .permissions_file import parse_egress  # which no worker needs
+
+        return parse_egress(given) if given else cls()
 
     @property
     def restricts_columns(self) -> bool:
@@ -139,13 +128,8 @@ class SchemaEgress:
 
     def _tighten_foreign_key_levels(self, levels: dict[tuple[str, str], Level]) -> None:
         """Tighten the level of each foreign-key column to that of the column it refers to."""
-        pairs = [
-            ((key.table, column), (key.ref_table, target))
-            for key in self.schema.foreign_keys
-            if not key.inferred
-            for column, target in zip(key.columns, key.ref_columns, strict=True)
-            if self.egress.find_level(key.table, column) is None
-        ]
+        declared = (pair for key in self.schema.foreign_keys if not key.inferred for pair in key.pairs)
+        pairs = [(place, target) for place, target in declared if self.egress.find_level(*place) is None]
         for _ in pairs:
             for place, target in pairs:
                 known: list[Level] = [levels[end] for end in (place, target) if end in levels]
@@ -155,15 +139,6 @@ class SchemaEgress:
     def strictest_level(self) -> Level:
         """The strictest level of the rules and of the columns."""
         return find_strictest_level([self.egress.strictest_level, *self.column_levels.values()])
-
-    @cached_property
-    def cache_key(self) -> str:
-        """A cache key for these rules; empty if every value may leave."""
-        return (
-            hashlib.sha256(repr(sorted(self.column_levels.items())).encode()).hexdigest()[:16]
-            if self.column_levels
-            else ""
-        )
 
     def is_withheld(self, table: str, column: str) -> bool:
         """Whether neither values nor statistics of a column may be sent to a model."""
@@ -176,18 +151,19 @@ class SchemaEgress:
             return self.schema
         from .secret_views import find_views_naming_tables
 
-        keys = tuple(key for key in self.schema.foreign_keys if not (key.inferred and self._has_withheld_column(key)))
+        keys = tuple(
+            key
+            for key in self.schema.foreign_keys
+            if not (key.inferred and any(self.is_withheld(*end) for pair in key.pairs for end in pair))
+        )
         # A view's query may name values that were taken from what may not leave.
         restricted = {table for table, _ in self.column_levels}
         silenced = restricted | find_views_naming_tables(self.schema, restricted)
         tables = tuple(self._redact_table(table, table.name in silenced) for table in self.schema.tables)
         # The version is of its own, so that nothing kept for the other schema is found for it.
-        return replace(self.schema, tables=tables, foreign_keys=keys, version=self.schema.version + self.cache_key)
-
-    def _has_withheld_column(self, key: ForeignKey) -> bool:
-        """Whether a foreign key connects columns of which nothing may be sent to a model."""
-        own = any(self.is_withheld(key.table, column) for column in key.columns)
-        return own or any(self.is_withheld(key.ref_table, column) for column in key.ref_columns)
+        levels = hashlib.sha256(repr(sorted(self.column_levels.items())).encode()).hexdigest()[:16]
+        version = self.schema.version + (levels if self.column_levels else "")
+        return replace(self.schema, tables=tables, foreign_keys=keys, version=version)
 
     def _redact_table(self, table: TableSchema, silenced: bool) -> TableSchema:
         columns = tuple(self._redact_column(table, column) for column in table.columns)
@@ -217,18 +193,3 @@ class SchemaEgress:
         for entry, _ in self.egress.columns:
             if not has_match((entry,), names):
                 raise SettingsError(f"egress names {entry!r}, which the database {self.schema.name!r} does not have")
-
-
-def _validate_egress_level(level: object, place: str) -> Level:
-    if level not in _LEVELS:
-        raise SettingsError(f"egress.{place} must be one of {', '.join(_LEVELS)}, not {level!r}")
-    return level
-
-
-def _parse_mask_kinds(given: Mapping[str, object]) -> tuple[MaskKind, ...]:
-    kinds = given.get("mask", ())
-    listed = cast("Iterable[object]", kinds) if isinstance(kinds, list | tuple) else (kinds,)
-    wanted = list(listed)
-    if unknown := [kind for kind in wanted if kind not in _MASKS]:
-        raise SettingsError(f"unknown kind {unknown[0]!r} in egress.mask; known kinds: {', '.join(_MASKS)}")
-    return tuple(kind for kind in _MASKS if kind in wanted)

@@ -13,7 +13,7 @@ from .estimate import Estimate
 from .fetch import Sink
 from .schema import Schema, TableSchema
 from .session import Session
-from .table import Cell, Limits, Table
+from .table import Limits, Table
 from .watchdog import Cancellation
 
 if TYPE_CHECKING:
@@ -78,10 +78,6 @@ class Engine(Protocol):
             QueryError: It may not run, failed, ran out of time, or gave too much.
             DatabaseUnavailable: The database is gone or damaged.
         """
-        ...
-
-    def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        """Return distinct non-null values of a column, named as declared."""
         ...
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:

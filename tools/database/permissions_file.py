@@ -13,15 +13,15 @@ too.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, get_args
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
 
 from ..errors import SettingsError
-from .egress import Egress
+from .egress import Egress, Level, MaskKind
 from .session import Identity, Permissions, Policy, Session
 
 _Entry = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, strict=True)]
@@ -37,10 +37,31 @@ class _PermissionLists(BaseModel):
         return Permissions.of(self.allow, self.deny)
 
 
+class _EgressRules(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    default: Level = "values"
+    columns: dict[_Entry, Level] = {}
+    mask: Annotated[tuple[MaskKind, ...], BeforeValidator(lambda kind: [kind] if isinstance(kind, str) else kind)] = ()
+
+    def egress(self) -> Egress:
+        levels: dict[str, Level] = {name.lower(): level for name, level in self.columns.items()}
+        kinds: tuple[MaskKind, ...] = get_args(MaskKind)
+        return Egress(self.default, tuple(sorted(levels.items())), tuple(kind for kind in kinds if kind in self.mask))
+
+
+def parse_egress(given: Mapping[str, object]) -> Egress:
+    """Return the egress rules from a mapping as in the table `[egress]`."""
+    try:
+        return _EgressRules.model_validate(dict(given)).egress()
+    except ValidationError as error:
+        raise SettingsError(f"egress is wrong: {_format_first_error(error)}") from None
+
+
 class _PermissionsFileContent(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    egress: dict[str, Any] = {}
+    egress: _EgressRules = _EgressRules()
     default: _PermissionLists | None = None
     users: dict[str, _PermissionLists] = {}
 
@@ -74,10 +95,10 @@ class PermissionsFile:
         except (ValueError, RecursionError) as error:
             raise SettingsError(f"the permissions {path} are not valid TOML: {error}") from None
         default = content.default.permissions() if content.default else None
-        if default is None and content.egress and not content.users:
+        if default is None and content.egress.model_fields_set and not content.users:
             default = Permissions()  # it says what may leave, and nothing of who may read what
         users = {name: lists.permissions() for name, lists in content.users.items()}
-        return cls(path, default, users, Egress.of(content.egress))
+        return cls(path, default, users, content.egress.egress())
 
     def allow_unnamed(self) -> PermissionsFile:
         """Return these rules, changed so that a person without a name may read everything."""
@@ -132,6 +153,8 @@ def _format_first_error(error: ValidationError) -> str:
     found = error.errors()[0]
     where = ".".join(map(str, found["loc"]))
     if found["type"] == "extra_forbidden":
-        known = "[default], [users.NAME] and [egress]" if len(found["loc"]) == 1 else "allow and deny"
+        *above, _ = found["loc"]
+        known = "allow and deny" if above else "[default], [users.NAME] and [egress]"
+        known = "default, columns and mask" if error.title == _EgressRules.__name__ or "egress" in above else known
         return f"{where} is not known; there are {known}"
     return f"{where}: {found['msg'][:1].lower()}{found['msg'][1:]}"

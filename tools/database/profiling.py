@@ -81,7 +81,7 @@ _Targets: TypeAlias = dict[tuple[str, str, int], list[_Target]]
 def _mark_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique) -> list[TableSchema]:
     """Mark the likely primary key of each table without a declared key."""
     referring = {(key.table, column) for key in declared for column in key.columns}
-    names = {_join_words(_split_into_words(table.name)) for table in tables}
+    names = {"".join(_split_into_words(table.name)) for table in tables}
     marked = [_mark_likely_key(table, _find_key_candidates(table, names), referring, unique) for table in tables]
     # A first column that other tables have too may be the key where names say nothing, as `PNO` of `T0401`.
     keys = {name for table in marked for name in table.key} | _GENERIC
@@ -115,16 +115,16 @@ def _mark_likely_key(
 def _find_key_candidates(table: TableSchema, names: Collection[str]) -> list[ColumnSchema]:
     """Return the columns named like a key of the table, the likeliest first."""
     owner = _split_into_words(table.name)
-    ends = {_join_words(owner[start:]) for start in range(1, len(owner))}
+    ends = {"".join(owner[start:]) for start in range(1, len(owner))}
     # `pet_id` of `has_pet` is the key of `pet`.
-    owners = {_join_words(owner), *(end for end in ends if end not in names)}
+    owners = {"".join(owner), *(end for end in ends if end not in names)}
     ranked: list[tuple[int, ColumnSchema]] = []
     for column in table.columns:
         words = _split_into_words(column.name)
-        name = _join_words(words)
+        name = "".join(words)
         likeness = (
             name in _ALONE,
-            bool(words) and words[-1] in _KEY_WORDS and _join_words(words[:-1]) in owners,
+            bool(words) and words[-1] in _KEY_WORDS and "".join(words[:-1]) in owners,
             any(name == own + word for own in owners for word in _KEY_WORDS),
             column is table.columns[0] and name in _KEY_WORDS,
         )
@@ -196,7 +196,7 @@ def _index_key_targets(tables: Sequence[TableSchema]) -> _Targets:
         column = table.column(table.key[0]) if table.kind == "table" and len(table.key) == 1 else None
         if column is None:
             continue
-        key, owner = _join_words(_split_into_words(column.name)), _join_words(_split_into_words(table.name))
+        key, owner = "".join(_split_into_words(column.name)), "".join(_split_into_words(table.name))
         strengths = {owner + key: 3}
         if key not in _GENERIC:
             # `customer_id` in a table `customers` is that table's own key; elsewhere the name alone speaks for it.
@@ -207,7 +207,7 @@ def _index_key_targets(tables: Sequence[TableSchema]) -> _Targets:
             # `status_cd` means the codes of `order_status` as well as those of `status`.
             words = _split_into_words(table.name)
             for start in range(1, len(words)):
-                strengths.setdefault(_join_words(words[start:]) + key, 1)
+                strengths.setdefault("".join(words[start:]) + key, 1)
         for name, strength in strengths.items():
             targets[name, column.kind, strength].append(_Target(table, column))
     return targets
@@ -221,7 +221,7 @@ def _find_best_targets(table: TableSchema, column: ColumnSchema, targets: _Targe
     measures = not _MEASURES.isdisjoint((*words[:1], *words[-1:]))
     counts = is_count_column(column)
     for start in range(1 if measures else len(words)):
-        name = _join_words(words[start:])
+        name = "".join(words[start:])
         for strength in (3,) if own_key else (3, 2) if counts else (3, 2, 1):
             fitting = [
                 target
@@ -243,7 +243,3 @@ def _find_best_targets(table: TableSchema, column: ColumnSchema, targets: _Targe
 
 def _split_into_words(name: str) -> list[str]:
     return [_CODE if word == "cd" else word for word in map(make_singular, split_name(name))]
-
-
-def _join_words(words: Sequence[str]) -> str:
-    return "".join(words)

@@ -52,10 +52,10 @@ def pack_query(sql: str, limits: Limits, in_parts: bool) -> bytes:
     return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), in_parts))
 
 
-def unpack_query(data: bytes) -> tuple[str, list[Any], bool]:
-    """Return the query, the arguments of its `Limits`, and whether its rows are sent in parts."""
+def unpack_query(data: bytes) -> tuple[str, Limits, bool]:
+    """Return the query, its limits, and whether its rows are sent in parts."""
     sql, limits, in_parts = ormsgpack.unpackb(data)
-    return sql.decode("utf-8", "surrogatepass"), limits, in_parts
+    return sql.decode("utf-8", "surrogatepass"), Limits(*limits), in_parts
 
 
 def pack_open_request(path: str | os.PathLike[str], permissions: Permissions, *more: Any) -> bytes:

@@ -16,7 +16,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import ormsgpack
 
@@ -92,27 +92,15 @@ class _LimitedDatabase:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         # Now that the thread runs that ends queries in time, none is needed any more.
         confine_reader_process()
-        self._values: list[Any] = []
-        self._limits = Limits()
-        self._processor_until = 0.0
 
-    def run(self, sql: str, values: list[Any], sink: Sink | None) -> bytes:
+    def run(self, sql: str, limits: Limits, sink: Sink | None) -> bytes:
         """Run a query under the given limits and return the packed result."""
-        if values != self._values:
-            limits = Limits(*values)
-            set_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
-            set_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
-            # The kernel keeps the memory: SQLite's own limit could never be raised again.
-            self._values, self._limits = values, replace(limits, memory_bytes=0)
-            self._processor_until = 0.0
-        # The last of three: the caller kills it in time, and the query ends by itself before that. So the limit is set
-        # with room for more, and not for every query.
-        seconds = self._threads * self._limits.seconds
-        if time.process_time() + seconds > self._processor_until:
-            used = math.ceil(time.process_time() + 2 * seconds) + 1
-            set_limit(resource.RLIMIT_CPU, used)
-            self._processor_until = used
-        return pack_table(self.queries.execute(sql, self._limits, None, sink))
+        set_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
+        set_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
+        # The last of three: the caller kills it in time, and the query ends by itself before that.
+        set_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + self._threads * limits.seconds) + 1)
+        # The kernel keeps the memory: SQLite's own limit could never be raised again.
+        return pack_table(self.queries.execute(sql, replace(limits, memory_bytes=0), None, sink))
 
 
 class _PartSender:

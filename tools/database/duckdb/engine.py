@@ -31,7 +31,7 @@ from ..watchdog import Cancellation
 from ..wire import pack_open_request
 from ..workers import WorkerPool
 from .entries import InstanceDescription, TableEntry, pack_entry, rename_entry
-from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
+from .grammar import EXPLAIN, GRAMMAR
 from .notices import Notice, validate_guesses
 from .opening import NURSERY, QUERIES, read_tables_from_files
 from .sources import TableSources, number_repeated_names
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 _OWN = Limits(rows=100_000, cell_bytes=20_000_000, result_bytes=200_000_000)
 # What is said of a value in a file that is not of the type that its column was found to have.
 _MISFITS = ("CSV Error", "JSON transform error", "Failed to parse")
-_PART_ROWS = 200_000
 _LIMITS_HERE = (
     "this system cannot limit a process, so queries run in the calling one: the memory that one step takes"
     " is not limited"
@@ -110,23 +109,24 @@ class DuckDBConnection(ServerConnection):
     def end(self) -> None:
         pass
 
-    def table(self, sql: str, limits: Limits, sink: Sink | None = None) -> Table:
-        """Run a statement and return the result."""
+    def fetch(self, sql: str, limits: Limits, sink: Sink | None = None, start: float = 0.0) -> Table:
+        # A worker holds the result to the limits.
+        del start
         return self._snapshot.queries.execute(sql, limits, self._running, sink)
 
     def query(self, sql: str, limits: Limits) -> RowCursor:
-        table = self.table(sql, limits)
+        table = self.fetch(sql, limits)
         return RowCursor(table.columns, iter(table.rows))
 
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
-        return list(self.table(sql, self._own).rows)
+        return list(self.fetch(sql, self._own).rows)
 
     def compile(self, sql: str) -> None:
         self.rows(EXPLAIN + sql)
 
-    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        ((_, plan),) = self.rows(EXPLAIN_JSON + sql)
-        return estimate(str(plan), catalogue)
+    def estimate(self, sql: str) -> Estimate | None:
+        ((_, plan),) = self.rows(EXPLAIN + sql)
+        return estimate(str(plan), self._snapshot.about.catalogue)
 
     def make_error(self, error: Exception) -> TableturnError | ConnectionLost:
         # If a file's later rows don't fit the types of its first ones, it is read anew.
@@ -187,10 +187,6 @@ class DuckDBBackend(Backend):
     def catalogue_version(self, connection: ServerConnection) -> str:
         return self.catalogue(connection).version
 
-    def state(self, connection: ServerConnection) -> str:
-        del connection
-        return self.contents.state()
-
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         # Files are open for reading only, but some may have been meant otherwise than they are read.
         del connection
@@ -229,6 +225,11 @@ class DuckDBEngine(ServerEngine):
         self._duckdb.close()
 
     @property
+    def slow_tables(self) -> frozenset[str]:
+        """The tables of large files that have to be taken apart, which takes seconds."""
+        return self._duckdb.snapshot().about.slow
+
+    @property
     def notices(self) -> tuple[Notice, ...] | None:
         """The notices on the table files as they are read now; None if there are no such files."""
         return self._duckdb.snapshot().about.notices if self._duckdb.contents.pattern else None
@@ -241,24 +242,6 @@ class DuckDBEngine(ServerEngine):
     def state(self) -> str:
         self._pool.raise_if_closed()
         return self._duckdb.contents.state()
-
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        def run_on_connection(connection: ServerConnection, statement: str) -> Table:
-            assert isinstance(connection, DuckDBConnection)
-            return connection.table(statement, limits, sink)
-
-        return self._run_checked_statement(sql, limits.seconds, run_on_connection, cancellation)
-
-    def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        # Of a large file that has to be taken apart, the values of its first rows.
-        relation = self._refresh_catalogue().find(table)
-        if relation is None or relation.shown not in self._duckdb.snapshot().about.slow:
-            return super().distinct_values(table, column, limit, seconds)
-        name, source = self._duckdb.quote_identifier(column), self._duckdb.source(relation)
-        part = f"(SELECT {name} FROM {source} LIMIT {_PART_ROWS}) AS part"
-        return self._fetch_values(
-            f"SELECT DISTINCT {name} FROM {part} WHERE {name} IS NOT NULL LIMIT {int(limit)}", limit, seconds
-        )
 
 
 _CARDINALITY = "Estimated Cardinality"

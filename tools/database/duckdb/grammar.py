@@ -12,5 +12,5 @@ PROFILE = read_engine_profile(__package__ or "")
 GRAMMAR = StatementGrammar(DuckDB(), PROFILE, fold=str.lower)
 """DuckDB's names ignore case, with quotes too."""
 
-EXPLAIN, EXPLAIN_JSON = "EXPLAIN ", "EXPLAIN (FORMAT JSON) "
+EXPLAIN = "EXPLAIN (FORMAT JSON) "
 """What stands before a query whose plan is asked for."""

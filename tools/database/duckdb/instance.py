@@ -42,7 +42,7 @@ from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery
 from .entries import InstanceDescription, TableEntry, make_column_schema, select_visible_entries
 from .files import NamedFileSystem, make_settings
-from .grammar import EXPLAIN, EXPLAIN_JSON, PROFILE
+from .grammar import EXPLAIN, PROFILE
 
 _SHOWN = re.compile(r"^(?:[A-Z]\w*|INTERRUPT|TransactionContext)(?: \w+)* Error: ")
 # What DuckDB would offer instead may be a name that the session may not know; the rest repeats the statement.
@@ -239,19 +239,18 @@ class DuckDBInstance:
         return self._root.cursor()
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """Run one SELECT and return the result, or the plan if the SQL begins with `EXPLAIN`."""
+        """Run one SELECT and return the result, or the plan if `EXPLAIN` stands before it."""
         start = time.monotonic()
         connection = self.connect()
         query = RunningQuery(connection, start + limits.seconds, cancellation)
         try:
             with WATCHDOG.watch(query):
                 # DuckDB's own parser has to call it one SELECT, whatever the check before it did.
-                explain = next((prefix for prefix in (EXPLAIN_JSON, EXPLAIN) if sql.startswith(prefix)), "")
-                statements = duckdb.extract_statements(sql.removeprefix(explain))
+                statements = duckdb.extract_statements(sql.removeprefix(EXPLAIN))
                 if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                     raise QueryRejected("this connection only reads: send a single SELECT")
                 connection.execute("BEGIN TRANSACTION READ ONLY")
-                connection.execute(sql if explain else statements[0])
+                connection.execute(sql if sql.startswith(EXPLAIN) else statements[0])
                 columns = [entry[0] for entry in connection.description or ()]
                 return fetch(BoundedRowCursor(connection, columns, limits), limits, sink, start)
         except (duckdb.Error, MemoryError) as error:

@@ -96,7 +96,7 @@ class MySQLBackend(SQLAlchemyBackend):
 
     connection = MySQLConnection
     _read_profile_rows = Backend._read_profile_rows
-    sample = Backend.make_sample_sql
+    make_sample_sql = Backend.make_sample_sql
 
     def __init__(self, address: ServerAddress, session: Session) -> None:
         try:

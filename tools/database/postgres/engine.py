@@ -25,7 +25,6 @@ from ..profile import ConnectionLost
 from ..quoting import literal, quote
 from ..schema import ColumnSchema
 from ..server.address import ServerAddress, hide_url_secrets, parse_server_url, redact_message
-from ..server.catalogue import Catalogue
 from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection
 from ..server.engine import ServerEngine
 from ..session import Session, make_comment
@@ -88,8 +87,7 @@ class PostgresConnection(ServerConnection):
     def compile(self, sql: str) -> None:
         self._describe_result(sql)
 
-    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        del catalogue
+    def estimate(self, sql: str) -> Estimate | None:
         self._connection.execute((self._remark() + ALONE).encode())
         return estimate(sql, self.rows)
 

@@ -37,14 +37,9 @@ _STRUCTURED = re.compile(
 )
 
 
-def render_compact_schema(naming: NameFormatter) -> str:
+@cache_in_first_argument  # a whole schema is shown the same way turn after turn
+def render_compact_schema(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
     """Render the schema in compact form: the database, a legend, then one line per table."""
-    return _render_compact_text(naming.schema, naming.marked, naming.samples)
-
-
-@cache_in_first_argument
-def _render_compact_text(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
-    # A whole schema is shown the same way turn after turn.
     written, keys = NameFormatter(schema, marked, samples), group_foreign_keys_by_table(schema)
     shown, total = len(schema.tables), schema.total_tables
     title = f"Database {one_line(schema.name, _LONGEST_TITLE)}"
@@ -73,7 +68,7 @@ def render_table_line(table: TableSchema, keys: Sequence[ForeignKey], naming: Na
             simple[key.columns[0].lower()].append(key)
     columns = [_render_column(column, table, simple[column.name.lower()], naming) for column in table.columns]
     columns += [
-        f"({', '.join(map(naming, key.columns))}) {_render_foreign_key(key)} "
+        f"({', '.join(map(naming, key.columns))}) {'~>' if key.inferred else '->'} "
         f"{naming.quote_table(key.ref_table)}"
         f"({', '.join(map(naming, key.ref_columns))})"
         for key in keys
@@ -107,7 +102,7 @@ def _render_column(column: ColumnSchema, table: TableSchema, keys: Sequence[Fore
     for key in keys:
         same = table.brief and key.ref_columns[0].lower() == column.name.lower()
         other = "" if same else "." + naming(key.ref_columns[0])
-        references += f" {_render_foreign_key(key)} {naming.quote_table(key.ref_table)}{other}"
+        references += f" {'~>' if key.inferred else '->'} {naming.quote_table(key.ref_table)}{other}"
     if codes and not (keys or codes.part) and (codes.table if table.brief else naming.samples):
         # Nothing of the table of codes is shown here.
         references = f" -> {naming.quote_table(codes.table)}{'' if table.brief else '.' + naming(codes.key)}"
@@ -212,10 +207,6 @@ def _count_samples_to_show(column: ColumnSchema, samples: int) -> int:
     if samples and known and sum(len(format_literal(value)) for value in every) <= _SHORT:
         return len(column.samples)
     return samples if few else min(samples, 1)
-
-
-def _render_foreign_key(key: ForeignKey) -> str:
-    return "~>" if key.inferred else "->"
 
 
 def _render_table_facts(table: TableSchema, samples: int) -> str:

@@ -164,12 +164,8 @@ def _render_table_count_note(schema: Schema, form: str = "({})") -> tuple[str, .
 
 
 def _render_foreign_key_pairs(naming: NameFormatter) -> list[str]:
-    table = naming.quote_table
-    return [
-        f"{table(key.table)}.{naming(column)} = {table(key.ref_table)}.{naming(ref_column)}"
-        for key in naming.schema.foreign_keys
-        for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
-    ]
+    pairs = [pair for key in naming.schema.foreign_keys for pair in key.pairs]
+    return [" = ".join(f"{naming.quote_table(table)}.{naming(column)}" for table, column in pair) for pair in pairs]
 
 
 def _render_pandas_merge(key: ForeignKey, schema: Schema) -> str:
@@ -178,10 +174,7 @@ def _render_pandas_merge(key: ForeignKey, schema: Schema) -> str:
         _quote_python_string(names[0]) if len(names) == 1 else f"[{', '.join(map(_quote_python_string, names))}]"
         for names in (key.columns, key.ref_columns)
     )
-    ends = [
-        (schema.column(key.table, column), schema.column(key.ref_table, ref_column))
-        for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
-    ]
+    ends = [(schema.column(*own), schema.column(*other)) for own, other in key.pairs]
     notes = ["probable, not declared"] if key.inferred else []
     if any(one and other and {one.kind, other.kind} == {"text", "number"} for one, other in ends):
         notes.append("text on one side and numbers on the other: convert one of them first")
@@ -209,7 +202,6 @@ SchemaStyle = Literal["compact", "ddl", "credit", "track", "craft", "frames"]
 for pandas (`frames`)."""
 
 _RENDERERS: Mapping[SchemaStyle, Callable[[NameFormatter], str]] = {
-    "compact": render_compact_schema,
     "ddl": render_ddl,
     "credit": render_credit_schema,
     "craft": render_craft_schema,
@@ -240,7 +232,7 @@ def render_schema(
         samples: How many sample values a column at most shows, in the forms that show them.
     """
     marked = frozenset((table.lower(), column.lower()) for table, column in marked)
-    if style != "compact":
-        schema = schema.declared_only()
-    written = NameFormatter(schema, marked, samples)
+    if style == "compact":
+        return render_compact_schema(schema, marked, samples)
+    written = NameFormatter(schema.declared_only(), marked, samples)
     return render_track_schema(written, all_columns) if style == "track" else _RENDERERS[style](written)

@@ -8,6 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime
 from datetime import time as time_of_day
 from decimal import Decimal
@@ -17,12 +18,12 @@ from typing import Any
 
 from ...errors import DatabaseUnavailable, ResultTooLarge, TableturnError
 from ..estimate import Estimate
-from ..fetch import Cursor, Row
+from ..fetch import Cursor, Row, Sink, fetch
 from ..profile import ConnectionLost, EngineProfile
 from ..quoting import quote
 from ..schema import ColumnSchema
 from ..session import Session
-from ..table import Cell, Limits
+from ..table import Cell, Limits, Table
 from .catalogue import Catalogue, Relation, read_catalogue, read_version
 from .statement_check import StatementGrammar
 
@@ -158,6 +159,11 @@ class ServerConnection(ABC):
         No value longer than `limits.cell_bytes` is taken from the server.
         """
 
+    def fetch(self, sql: str, limits: Limits, sink: Sink | None, start: float) -> Table:
+        """Run a checked statement that was received at `start`, and return the result."""
+        table = fetch(self.query(sql, limits), limits, sink, start)
+        return replace(table, notes=self.notes())
+
     def notes(self) -> tuple[str, ...]:
         """Return the server's remarks on the last query, available once all rows are read."""
         return ()
@@ -170,9 +176,9 @@ class ServerConnection(ABC):
     def compile(self, sql: str) -> None:
         """Have the server compile a statement without running it; raise the same errors as `query`."""
 
-    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
+    def estimate(self, sql: str) -> Estimate | None:
         """Estimate the cost of a statement from the server's plan; None if it is unknown."""
-        del sql, catalogue
+        del sql
 
     @abstractmethod
     def make_error(self, error: Exception) -> TableturnError | ConnectionLost:

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from queue import Empty, LifoQueue
 from typing import TypeVar
 
@@ -21,12 +20,12 @@ from ...errors import (
     TableLocked,
 )
 from ..estimate import Estimate
-from ..fetch import Sink, fetch
+from ..fetch import Sink
 from ..profile import ConnectionLost
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
 from ..session import Session
-from ..table import Cell, Limits, Table
+from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery, raise_if_cancelled
 from .catalogue import Catalogue
 from .connection import Backend, ServerConnection
@@ -83,7 +82,6 @@ _CATALOGUE_SECONDS = 30.0
 _COMPILE_SECONDS = 1.0
 # What the server's own time limit is given before the query is ended from outside.
 _GRACE_SECONDS = 0.5
-_PART_ROWS = 100_000
 # Errors that a catalogue which is out of date may be the reason of.
 _STALE = ("unknown_table", "unknown_column", "rejected")
 UNREADABLE = "<insufficient privilege>"
@@ -172,8 +170,7 @@ class ServerEngine:
         start = time.monotonic()
 
         def fetch_result_table(connection: ServerConnection, statement: str) -> Table:
-            table = fetch(connection.query(statement, limits), limits, sink, start)
-            return replace(table, notes=connection.notes())
+            return connection.fetch(statement, limits, sink, start)
 
         try:
             return self._run_checked_statement(sql, limits.seconds, fetch_result_table, cancellation)
@@ -202,27 +199,8 @@ class ServerEngine:
 
     def estimate(self, sql: str) -> Estimate | None:
         return self._run_checked_statement(
-            sql, _COMPILE_SECONDS, lambda connection, statement: connection.estimate(statement, self._catalogue)
+            sql, _COMPILE_SECONDS, lambda connection, statement: connection.estimate(statement)
         )
-
-    def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        relation = self._refresh_catalogue().find(table)
-        if relation is None:
-            raise QueryFailed(f"no such table: {table}", "unknown_table")
-        name, source = self._backend.quote_identifier(column), self._backend.source(relation)
-        filled = f"{source} WHERE {name} IS NOT NULL"
-        # Where all of a table cannot be read in time, the values of its first rows.
-        for rows in (filled, f"(SELECT {name} FROM {filled} LIMIT {_PART_ROWS}) AS part"):
-            try:
-                return self._fetch_values(f"SELECT DISTINCT {name} FROM {rows} LIMIT {int(limit)}", limit, seconds)
-            except QueryTimeout:
-                continue
-        return ()
-
-    def _fetch_values(self, sql: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        limits = Limits(seconds=seconds, rows=limit, result_bytes=200_000_000)
-        found = self._run_transaction(seconds, lambda connection: fetch(connection.query(sql, limits), limits))
-        return tuple([value for (value,) in found.rows])
 
     def _run_checked_statement(
         self,

@@ -196,12 +196,14 @@ class StatementChecker:
 
     def _check_syntax_node(self, node: exp.Expr, catalogue: Catalogue) -> None:
         kind, profile = type(node).__name__, self._grammar.profile
+        common = _COMMON.functions if isinstance(node, exp.Func) else _COMMON.syntax
         if isinstance(node, exp.Anonymous):
-            self._check_function_call(node)
-        elif (
-            kind
-            not in (_COMMON.functions if isinstance(node, exp.Func) else _COMMON.syntax) | self._grammar.profile.syntax
-        ):
+            called = node.this
+            name = called.name if isinstance(called, exp.Expr) else str(called)
+            quoted = isinstance(called, exp.Identifier) and called.quoted
+            if name.lower() not in profile.functions or (quoted and name != name.lower()):
+                raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() is not allowed here")
+        elif kind not in common | profile.syntax:
             raise QueryRejected(_explain_refused_syntax(node))
         if isinstance(node, exp.Query) and (node.args.get("settings") or node.args.get("format")):
             raise QueryRejected("SETTINGS and FORMAT are not allowed here: leave them out")
@@ -228,13 +230,6 @@ class StatementChecker:
                     raise QueryRejected(f"the type {name[:_LONGEST_NAME]} is not allowed here")
         elif isinstance(node, exp.Var) and not _KEYWORD.fullmatch(node.name):
             raise QueryRejected(f"{node.name[:_LONGEST_NAME]!r} is not allowed here: write a keyword, such as DAY")
-
-    def _check_function_call(self, node: exp.Anonymous) -> None:
-        called = node.this
-        name = called.name if isinstance(called, exp.Expr) else str(called)
-        quoted = isinstance(called, exp.Identifier) and called.quoted
-        if name.lower() not in self._grammar.profile.functions or (quoted and name != name.lower()):
-            raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() is not allowed here")
 
     def _qualify_table(self, table: exp.Table, catalogue: Catalogue) -> Relation | None:
         """Qualify a table's name with the schema; return None for a function call or a CTE."""

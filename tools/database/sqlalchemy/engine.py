@@ -26,7 +26,7 @@ from ..mysql import dialect as mysql
 from ..postgres import dialect as postgres
 from ..profile import ConnectionLost, EngineProfile, read_engine_profile
 from ..server.address import hide_url_secrets, parse_server_url, redact_message
-from ..server.catalogue import Catalogue, Relation
+from ..server.catalogue import Relation
 from ..server.connection import Backend, BoundedRowCursor, Interrupter, ServerConnection, convert_to_cell
 from ..server.engine import ServerEngine
 from ..server.statement_check import StatementGrammar
@@ -129,8 +129,6 @@ class SQLAlchemyConnection(ServerConnection):
                 self._execute_statements("PREPARE tableturn FROM @tableturn", "DEALLOCATE PREPARE tableturn")
             case "postgresql":
                 self._execute_statements(f"PREPARE tableturn AS {sql}", "DEALLOCATE tableturn")
-            case "sqlite":
-                self._execute_statements(f"EXPLAIN {sql}")
             # It may compute what needs no row, and its message quote that: with rules of what may leave, nobody asks.
             case _ if not self._session.policy.egress.restricts_columns:
                 self.rows(f"SELECT 1 FROM ({sql}) AS q WHERE 1 = 0")
@@ -141,9 +139,8 @@ class SQLAlchemyConnection(ServerConnection):
         for statement in statements:
             self.connection.exec_driver_sql(self._make_remark() + statement, execution_options=_PLAIN)
 
-    def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
+    def estimate(self, sql: str) -> Estimate | None:
         # As the engine of its own does, where there is one for the dialect.
-        del catalogue
         match self.connection.dialect.name:
             case "postgresql":
                 self._execute_statements(postgres.ALONE)

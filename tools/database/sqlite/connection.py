@@ -61,15 +61,6 @@ class QueryConnection:
                 with self.guard.open():
                     self.sqlite.execute("ROLLBACK")
 
-    def record_connection_error(self, error: Exception) -> None:
-        """Mark the connection as suspect if an error may have left it half done.
-
-        VACUUM, stopped on its way, makes SQLite forget the virtual tables, which cannot declare themselves again
-        behind the guard; what else a refused action or a lack of memory leaves undone is not worth knowing.
-        """
-        refusal = self.guard.refusal
-        self.suspect |= isinstance(error, MemoryError) or (refusal is not None and refusal.what == "action")
-
 
 def connect(path: Path) -> UnguardedConnection:
     """Open a database file for reading only, without any other restriction."""

@@ -23,7 +23,7 @@ from ..quoting import quote
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
 from ..session import Session
-from ..table import Cell, Limits, Table
+from ..table import Limits, Table
 from ..watchdog import Cancellation
 from ..wire import pack_open_request
 from ..workers import WorkerPool, make_query_fork_server
@@ -108,9 +108,6 @@ class SQLiteEngine:
                     return read_schema(reader, guarded.sqlite, self.database, catalogue, self._policy.egress)
             except SQLITE_ERRORS as error:
                 raise make_unavailable_error(self.path, error) from None
-
-    def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        return self._pool.distinct_values(table, column, limit, seconds)
 
 
 _STEP = re.compile(

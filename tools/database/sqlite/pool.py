@@ -11,9 +11,8 @@ from pathlib import Path
 
 from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SettingsError, TableLocked
 from ..fetch import Sink, fetch
-from ..quoting import quote
 from ..session import Permissions
-from ..table import Cell, Limits, Table
+from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery, raise_if_cancelled
 from .bounded_work import compute_value_limit
 from .catalogue import FileCatalogue, FileState, read_catalogue, read_file_states, read_schema_version
@@ -57,11 +56,14 @@ def run_query(
                 with decode_leniently(sqlite):
                     return _fetch_table(sqlite, sql, limits, sink, start)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
-        connection.record_connection_error(error)
+        # VACUUM, stopped on its way, makes SQLite forget the virtual tables, which cannot declare themselves again
+        # behind the guard; what else a refused action or a lack of memory leaves undone is not worth knowing.
+        refusal = connection.guard.refusal
+        connection.suspect |= isinstance(error, MemoryError) or (refusal is not None and refusal.what == "action")
         query.check(time.monotonic())  # the transaction's wait is not watched
         if query.stopped:
             raise query.make_timeout(limits.seconds) from None
-        failed = make_error(error, sql, connection.guard.refusal, longest)
+        failed = make_error(error, sql, refusal, longest)
         raise (confinement.conceal_hidden_names(failed) if confinement else failed) from None
 
 
@@ -75,7 +77,6 @@ def _fetch_table(sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sin
         cursor.close()
 
 
-_CELL_BYTES = Limits().cell_bytes
 _heap_lock = threading.Lock()
 _lowest_heap = 0
 
@@ -129,7 +130,12 @@ class ConnectionPool:
         try:
             yield connection
         finally:
-            self._return_connection(connection)
+            with self._lock:
+                usable = connection.catalogue is self._catalogue and not connection.suspect
+                if usable and not self._closed and len(self._idle) < _IDLE_CONNECTIONS:
+                    self._idle.append(connection)
+                else:
+                    connection.sqlite.close()
 
     def _take_connection(self) -> QueryConnection:
         with self._lock:
@@ -152,14 +158,6 @@ class ConnectionPool:
         except SQLITE_ERRORS as error:
             raise make_unavailable_error(self._path, error) from None
 
-    def _return_connection(self, connection: QueryConnection) -> None:
-        with self._lock:
-            usable = connection.catalogue is self._catalogue and not connection.suspect
-            if usable and not self._closed and len(self._idle) < _IDLE_CONNECTIONS:
-                self._idle.append(connection)
-                return
-        connection.sqlite.close()
-
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         self._limit_process_heap(limits.memory_bytes)
         with self.borrow_connection() as connection:
@@ -174,26 +172,6 @@ class ConnectionPool:
                 if connection.catalogue is self.catalogue():
                     raise
         return self.execute(sql, limits, cancellation, sink)
-
-    def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        """Return the distinct values of a column; `table` and `column` are named as declared."""
-        name = quote(column)
-        sql = f"SELECT DISTINCT {name} FROM {quote(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
-        values: list[Cell] = []
-        with self.borrow_connection() as connection:
-            sqlite, connection.guard.refusal = connection.sqlite, None
-            sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
-            query = RunningQuery(sqlite, time.monotonic() + seconds)
-            try:
-                with decode_leniently(sqlite), WATCHDOG.watch(query):
-                    for (value,) in sqlite.execute(sql):
-                        values.append(value)
-            except (*SQLITE_ERRORS, MemoryError) as error:
-                connection.record_connection_error(error)
-                # Out of time, or a value too long to be of use: what was read until then will do.
-                if not query.stopped and "too big" not in str(error):
-                    raise make_error(error, sql, connection.guard.refusal, _CELL_BYTES) from None
-        return tuple(values)
 
     def _limit_process_heap(self, limit: int) -> None:
         """Lower the heap memory limit of the whole process."""
