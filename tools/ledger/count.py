@@ -381,11 +381,8 @@ class _LedgerCounter:
         step = next((one for one in path.steps if all(named == [one.source] for named in sources)), None)
         if step is None or step.source.table is None:
             return
-        beyond = [step.source]
-        for other in path.steps:
-            if any(before in beyond for before in other.before):
-                beyond.append(other.source)
-        if any(source in beyond[1:] for part in path.filters for source in part.named):
+        beyond = path.list_sources_beyond(step)[1:]
+        if any(source in beyond for part in path.filters for source in part.named):
             return  # how many of its rows are asked about is not known
         one, own = step.source, [part.node.copy() for part in path.filters if part.named == (step.source,)]
         counts = [exp.Count(this=exp.Distinct(expressions=[term.copy()])) for term in terms]
@@ -418,9 +415,13 @@ class _LedgerCounter:
         inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
         if single.source.side == "LEFT":
             inner.where(exp.not_(keys[-1].is_(exp.Null()), copy=False), copy=False)
-        outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star())
-        ((every, once),) = self._run_select(select_from(inner.subquery("counted", copy=False), *outputs), scope)
-        return (_to_int(every) - _to_int(once), _to_int(once)) if _to_int(every) > _to_int(once) else None
+        outputs: list[exp.Expr] = [exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star())]
+        for place in range(len(terms) if single.is_grouped else 0):
+            outputs.append(exp.Count(this=exp.Distinct(expressions=[exp.column(f"c{place}")])))
+        ((every, once, *groups),) = self._run_select(select_from(inner.subquery("counted", copy=False), *outputs), scope)
+        if _to_int(every) <= _to_int(once) or max(map(_to_int, groups), default=0) >= MOSTLY_ONE * _to_int(once):
+            return None  # in groups of one row each, how often it is joined is counted
+        return _to_int(every) - _to_int(once), _to_int(once)
 
     def _record_repeated_rows(self, path: JoinPath, single: SingleSource) -> None:
         if (counted := self._count_repeated_rows(path, single)) is None:

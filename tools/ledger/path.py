@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlglot import exp
 
-from ..sql.query import Query, QueryCondition, TableColumn, get_argument
+from ..sql.query import Query, QueryCondition, TableColumn, get_argument, get_join_conditions
 from ..sql.scope import QuerySource, Scope, SourceColumn, iterate_enclosing_scopes
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
@@ -70,12 +71,8 @@ class JoinStep:
     before: tuple[QuerySource, ...]  # each source that its links compare it with, mostly one
     links: tuple[JoinEquality, ...]
     conditions: tuple[exp.Expr, ...] = ()  # what a partner meets besides
+    kept: bool = False  # whether rows without a match stay in the result, as in a LEFT JOIN
     has_key: bool = False  # whether a row has one match at most, as these compare a declared key
-
-    @property
-    def kept(self) -> bool:
-        """Whether rows without a match stay in the result, as in a LEFT JOIN."""
-        return self.source.side == "LEFT"
 
     @property
     def reference_condition(self) -> exp.Expr:
@@ -104,6 +101,7 @@ class SingleSource:
     source: QuerySource
     repeating: tuple[QuerySource, ...]  # sources that may have several rows for one of it, going by declared keys
     is_material: bool  # whether a row that is there twice changes the result
+    is_grouped: bool  # whether it is only counted in groups of its own, of one row each or of several
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,17 +122,32 @@ class JoinPath:
         Of a row without a partner nobody knows whether it would meet a condition on it.
         """
         others = [part for part in self.filters if step.source not in part.named]
-        return [*self.list_match_conditions(step), *(self._allow_missing_match(part) for part in others)]
+        return [*self.list_match_conditions(step), *(self._allow_missing_match(part, step) for part in others)]
 
     def list_match_conditions(self, until: JoinStep | None = None) -> list[exp.Expr]:
         """Return the conditions that a row has a match in every join, or in all before a step."""
         before = self.steps if until is None else self.steps[: self.steps.index(until)]
         return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
 
-    def _allow_missing_match(self, part: Filter) -> exp.Expr:
-        """Return a filter that also accepts rows without a match in the tables that it names."""
-        unknown = (step.missing for step in self.steps if step.source in part.named and not step.kept)
-        return exp.or_(*unknown, part.node)
+    def _allow_missing_match(self, part: Filter, until: JoinStep) -> exp.Expr:
+        """Return a filter that also accepts rows without a match in the tables that it names, or before them."""
+        unknown = [step.missing for step in self.steps if step.source in part.named and not step.kept]
+        return exp.or_(*unknown, *([until.missing] if self._is_filter_after(part, until) else []), part.node)
+
+    def _is_filter_after(self, part: Filter, step: JoinStep) -> bool:
+        """Whether a filter is on what a join adds, or on what LEFT JOINs add to that."""
+        beyond = self.list_sources_beyond(step, lambda other: other.kept)
+        return any(source in beyond for source in part.named)
+
+    def list_sources_beyond(
+        self, step: JoinStep, passes: Callable[[JoinStep], bool] = lambda _: True
+    ) -> list[QuerySource]:
+        """Return the source of a join, and those that are joined to it by others."""
+        beyond = [step.source]
+        for other in self.steps:
+            if passes(other) and any(before in beyond for before in other.before):
+                beyond.append(other.source)
+        return beyond
 
     def find_filtering_sources(self) -> list[QuerySource]:
         """Return the sources that filter rows or rank top groups, and the sources joined before."""
@@ -148,7 +161,7 @@ class JoinPath:
 
     def list_filters_after(self, step: JoinStep) -> list[exp.Expr]:
         """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
-        return [part.node for part in self.filters if step.source in part.named] if step.kept else []
+        return [part.node for part in self.filters if step.kept and self._is_filter_after(part, step)]
 
     def build_select(self, outputs: Sequence[exp.Expr]) -> exp.Select:
         """Return a SELECT of the counted rows, left-joined to all other sources."""
@@ -176,15 +189,19 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     links, rest = _split_join_conditions(query, scope)
     # What adds values of several sources means each of their combinations.
     joined = len(scope.sources) > 1  # else no row can be repeated
-    added = (
-        ({one for one, _ in places}, is_sum) for places, is_sum in (_find_sums(query, scope, {}) if joined else ())
-    )
-    sums = [(sources.pop(), is_sum) for sources, is_sum in added if len(sources) == 1]
-    summed = [source for source in scope.sources if any(one == id(source) for one, _ in sums)]
+    added = (({one for one, _ in places}, use) for places, use in (_find_sums(query, scope, {}) if joined else ()))
+    sums = [(sources.pop(), use) for sources, use in added if len(sources) == 1]
+    uses = {id(source): {use for one, use in sums if one == id(source)} for source in scope.sources}
+    grouped = [source for source in scope.sources if uses[id(source)] == {"group"}]
+    summed = [source for source in scope.sources if uses[id(source)] and source not in grouped]
     finest = _find_finest_source(query, scope, links, summed)
     if (subject := finest or next(iter(summed), None)) is None:
         raise NotCountedError(NO_SUBJECT)
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
+    if not any(isinstance(one.this, exp.Star) for one in query.find_aggregates(scope, exp.Count)):
+        # Of what is counted through LEFT JOINs to the table between it and others, who has no match is not counted.
+        lone = [one for one in summed if one.side == "LEFT" and subject.side == "LEFT" and one is not subject]
+        steps = [replace(step, kept=step.kept and step.source not in lone) for step in steps]
     # Who has no partner in a LEFT JOIN that meets its condition stays in the result.
     held = [one for one in rest if one.source is None or one.source.side != "LEFT" or one.source is subject]
     narrowed = [one.source for one in rest if one not in held]
@@ -201,18 +218,18 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     others = [one for one in filters if one not in own]
     open_ends = [step.source for step in steps if not step.has_key]
     singles = list[SingleSource]()
-    for source in (summed or [subject]) if joined else ():
+    for source in [*(summed or [subject]), *(one for one in grouped if one is not subject)] if joined else ():
         repeating = query.find_repeating_sources(source, scope)
         if source is finest:
             # Values of a likely key were looked at, if not all of them.
             repeating = [one for one in open_ends if one in repeating] or open_ends
         # What is averaged may mean the rows it is joined to; what is summed does not.
-        is_material = any(one == id(source) and (is_sum or source is subject) for one, is_sum in sums)
+        is_material = bool(uses[id(source)] - (set() if source is subject else {"average"}))
         if source is subject:
             plain = query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count)
             is_material = is_material or any(not isinstance(one.this, exp.Distinct) for one in plain)
         if repeating:
-            singles.append(SingleSource(source, tuple(repeating), is_material))
+            singles.append(SingleSource(source, tuple(repeating), is_material, source in grouped))
     return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles))
 
 
@@ -239,32 +256,46 @@ def check_countable(query: Query, scope: Scope) -> None:
         raise NotCountedError(reason)
 
 
-_Sums = set[tuple[frozenset[SourceColumn], bool]]
+_Sums = set[tuple[frozenset[SourceColumn], Literal["sum", "average", "group"]]]
 
 
 def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
-    """Return the columns in each sum, count or average of a SELECT or its readers, and if it adds."""
+    """Return the columns in each sum, count or average of a SELECT or its readers, with its use.
+
+    It is `group` for what is counted in groups of its own.
+    """
     if (sums := known.get(id(scope))) is not None:
         return sums
     sums = known[id(scope)] = _Sums()
     terms = {place for term in query.resolve_group_by_terms(scope) or () for place in _find_places(query, scope, term)}
     for node in query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count, exp.Anonymous):
-        places = _find_places(query, scope, node)
-        is_counted, sources = isinstance(node, exp.Count), {one for one, _ in places}
-        # By groups of its own rows a table is counted to see how often it is joined; a CASE may count the joined rows.
-        if is_counted and not (isinstance(node.this, exp.Column) and sources.isdisjoint(one for one, _ in terms)):
-            continue
+        places, use = _find_places(query, scope, node), "average" if isinstance(node, exp.Avg) else "sum"
+        if isinstance(node, exp.Count):
+            # A CASE, or a group's own column, counts the joined rows.
+            if not isinstance(node.this, exp.Column) or places & terms or _is_part_of_rows(query, scope, node):
+                continue
+            use = "group" if {one for one, _ in places} & {one for one, _ in terms} else "sum"
         # What a condition gives, as in `SUM(CASE WHEN ... THEN 1 ELSE 0 END)`, counts the joined rows.
         if not (isinstance(node.this, exp.Distinct) or _gives_constants(node.this)):
-            sums.add((places, not isinstance(node, exp.Avg)))
+            sums.add((places, use))
     if any(map(scope.select.args.get, SHAPING)):
         return sums
     for outer in query.scopes:
         for source in (one for one in outer.sources if one.query is scope.select):
-            for places, is_sum in [*_find_sums(query, outer, known)]:
+            for places, use in [*_find_sums(query, outer, known)]:
                 inner = (_find_output(query, source, scope, name)[0] for one, name in places if one == id(source))
-                sums.add((frozenset[SourceColumn]().union(*inner), is_sum))
+                if use != "group":  # the groups are not here
+                    sums.add((frozenset[SourceColumn]().union(*inner), use))
     return sums
+
+
+def _is_part_of_rows(query: Query, scope: Scope, count: exp.Count) -> bool:
+    """Whether a column's count is set against COUNT(*), to tell which of the joined rows have a value."""
+    output, left = count, any(one.side == "LEFT" for one in query.find_sources(count, scope))
+    while output.parent is not None and output.parent is not scope.select:
+        output = output.parent
+    beside = scope.select if left else output
+    return any(isinstance(one.this, exp.Star) for one in beside.find_all(exp.Count))
 
 
 def _gives_constants(node: object) -> bool:
@@ -322,6 +353,12 @@ def _find_finest_source(
         if (inner := get_argument(node)) is not None
         for one in query.find_sources(inner, scope)
     }
+    for condition in query.conditions(scope):
+        if condition.clause == "where" and condition.node.find(exp.Query, exp.Or, *UNLIKE_NULL) is None:
+            named |= set(map(id, query.find_sources(condition.node, scope)))
+    for source in reversed(scope.sources):  # what is there is joined to what is there
+        if id(source) in named:
+            named |= {id(one) for node in get_join_conditions(source) for one in query.find_sources(node, scope)}
     sure = [one for one in scope.sources if not scope.is_source_optional(one) or id(one) in named]
     whole = [one for one in sure if not query.find_repeating_sources(one, scope)]
     leading = next((one for one in sure if one is query.find_unreferenced_source(scope)), None)
@@ -410,7 +447,9 @@ def _order_join_steps(scope: Scope, subject: QuerySource, links: Sequence[JoinEq
         if len({link.condition is None for link in own}) > 1:
             raise NotCountedError("a join compares columns in two ways")
         before = dict.fromkeys(one for link in own if (one := link.get_other_source(source)) is not None)
-        yield JoinStep(source, tuple(before), tuple(own))
+        # From a table that a LEFT JOIN adds to this one, rows without a match do not stay.
+        kept = source.side == "LEFT" and all(map(scope.sources[: scope.sources.index(source)].__contains__, before))
+        yield JoinStep(source, tuple(before), tuple(own), kept=kept)
         reached.append(source)
         left.remove(source)
 
@@ -421,7 +460,7 @@ def _add_conditions(query: Query, step: JoinStep, rest: Sequence[QueryCondition]
     These are a LEFT JOIN's own, and constants for the rest of a key: `l.code = o.code AND l.lang = 'en'`.
     """
     source, table = step.source, step.source.table
-    own = [one.node for one in rest if one.source is source] if step.kept else []
+    own = [one.node for one in rest if one.source is source] if source.side == "LEFT" else []
     if table is None or not table.primary_key or source.renamed:
         return replace(step, conditions=tuple(own))
     left = {*table.primary_key} - {link.find_column(source, query) for link in step.links}

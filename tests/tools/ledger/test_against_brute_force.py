@@ -153,7 +153,10 @@ class Joined:
                     for each in combined
                     if all(each[other] for other in before)
                     and all(
-                        other == one or (not each[other] and other not in self.kept) or self._meets(other, each)
+                        other == one
+                        or not (each[other] or other in self.kept)
+                        or not (each[one] or other not in self._list_kept_beyond(one))
+                        or self._meets(other, each)
                         for other in self.aliases
                     )
                 ]
@@ -162,6 +165,14 @@ class Joined:
                 found[one][0] += bool(coming)
                 found[one][1] += is_lost and (one not in chosen or refers)
         return sorted((came, lost) for came, lost in found.values())
+
+    def _list_kept_beyond(self, one: str) -> set[str]:
+        """Return the aliases that LEFT JOINs add to what an alias gives."""
+        beyond = {one}
+        for other in self.aliases:
+            if other in self.kept and beyond & {to for _, to, _ in JOINS[other][1]}:
+                beyond.add(other)
+        return beyond - {one}
 
     def list_results(self, rows: Mapping[str, list[Row]]) -> list[dict[str, Row]]:
         """Return what FROM and WHERE give, with a row of each alias."""
