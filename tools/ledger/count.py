@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
+from unicodedata import normalize
 
 from sqlglot import exp
 
@@ -50,7 +52,7 @@ _YEAR = 365  # days, of a period without a beginning
 _LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
 _CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
-_SPACES = (" ", "\u00a0", "\t", "\n")
+_MOST_VALUES = 10_000  # of a column whose variants are looked for
 _EACH = ("each", "every", "all")
 
 _UNREAD = Ledger(not_counted=("the query cannot be read",))
@@ -150,16 +152,20 @@ class _LedgerCounter:
             for what, add in (("rows", partial(self._add_join_counts, path)), *repeats):
                 if not self.attempt(f"the {what} of {read}", add):
                     self.may_repeat = True
-        for node in self.query.own(scope, exp.In, exp.Exists):
-            if (inner := node.args.get("query") if isinstance(node, exp.In) else node.this) is None:
+        for node in self.query.own(scope, exp.In, exp.Exists, exp.All, exp.Any) if scope.sources else ():
+            inner = node.args.get("query") if isinstance(node, exp.In) else node.this
+            if inner is None or not isinstance(inner.unnest(), exp.Query):
                 continue
             other = self.query.find_scope(inner.unnest())
-            matched = ", ".join(map(_get_source_name, other.sources)) if other is not None else "a sub-query"
+            matched = ", ".join(map(_get_source_name, other.sources if other is not None else ())) or "a sub-query"
             self.not_counted.append(f"the rows of {read} that have no match in {matched}: it is in a condition")
-            around = node.parent.parent if isinstance(node.parent, exp.Paren) else node.parent
-            if other is not None and isinstance(node, exp.In) and isinstance(around, exp.Not):
+            if (condition := _find_exclusion(node)) is None:
+                continue
+            if other is not None:
                 what = f"missing values in {matched}, which “not in” compares"
                 self.attempt(what, partial(self._add_excluded_values, other, matched))
+            what = f"the rows of {read} that “not in” leaves out for a missing value"
+            self.attempt(what, partial(self._add_rows_without_value, scope, condition))
 
     def add_variants(self, scope: Scope) -> None:
         """Add the values of one SELECT's groups that differ only in how they are written."""
@@ -223,7 +229,7 @@ class _LedgerCounter:
         if not (path.steps or columns):
             return
         for step in path.steps:
-            named = [part for part in path.filters if step.source in part.named]
+            named = [part for part in path.list_filters_after(step) if step.kept or step.source in part.named]
             several = any(len(part.named) > 1 for part in named)
             if (several and not step.has_key) or (named and key and not (step.has_key and not step.kept)):
                 raise NotCountedError(f"a condition may choose among the rows of {_get_source_name(step.source)}")
@@ -240,8 +246,8 @@ class _LedgerCounter:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
                 alone = [step.missing] if key is None else []
                 outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition], key))
-                if own := path.list_filters_after(step):
-                    held = [*comes[id(step)], step.missing, *own]
+                if own := path.list_filters_after(step) if step.kept else []:
+                    held = [*comes[id(step)], step.missing, *(part.node for part in own)]
                     outputs += [_make_count(each, None) for each in ([*held, step.reference_condition], held)]
         stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
         outputs += [
@@ -255,13 +261,14 @@ class _LedgerCounter:
             rows, number = next(numbers) if path.filters else left, next(numbers)
             lost = number if key is None else rows - number
             left -= 0 if step.kept else lost
-            kept = step.kept
+            kept, keyless = step.kept, 0
             if step.source in chosen:
-                lost = next(numbers) - (0 if key is None else number)
-                if path.list_filters_after(step):
+                every, lost, held = lost, next(numbers) - (0 if key is None else number), 0
+                if step.kept and path.list_filters_after(step):
                     dropped, held = lost - next(numbers), next(numbers)
                     # Who has no partner may not meet the condition on it.
                     lost, kept = (dropped, False) if dropped else (held, True)
+                keyless = every - held - lost
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
@@ -270,6 +277,11 @@ class _LedgerCounter:
             beside = _render_cell(" and ".join(map(self.query.text, step.conditions)))
             of = _get_source_name(path.subject)
             self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside))
+            if lost and keyless and not kept:
+                compared = [link.far_end(step.source) for link in step.links]
+                key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
+                item = _get_source_name(step.before[0]), key_columns
+                self.nulls.append(MissingCount(*item, "unmatched", keyless, of, rows, material))
         all_rows = next(numbers)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
@@ -308,6 +320,24 @@ class _LedgerCounter:
             item = column.item if column is not None else (read, self.query.text(output.unalias()))
             of = read if len(scope.sources) == 1 else ""
             self.nulls.append(MissingCount(*item, "excluded", missing, of, _to_int(rows), material=True))
+
+    def _add_rows_without_value(self, scope: Scope, condition: exp.Expr) -> None:
+        """Count the rows that a condition leaves out as what it compares is missing: NOT IN is never true of them."""
+        compared = (condition.this.unnest() if isinstance(condition, exp.Not) else condition).this
+        column, conditions = find_passed_column(self.query, compared), self.query.conditions(scope)
+        others = [one.node.copy() for one in conditions if one.clause == "where" and one.node is not condition]
+        if column is None or column.is_primary_key or all(one.node is not condition for one in conditions):
+            return
+        check_countable(self.query, scope)
+        unknown = [compared.is_(exp.Null()), exp.paren(condition).is_(exp.Null())]
+        counts = exp.Count(this=exp.Star()), _make_count(unknown, None)
+        select = copy_select_with_outputs(scope.select, counts)
+        select.set("where", None)
+        ((every, number),) = self._run_select(select.where(*others, copy=False), scope)
+        if missing := _to_int(number):
+            of, rows = _get_source_name(column.source) if len(scope.sources) == 1 else "", _to_int(every)
+            material = missing >= MATERIAL * rows
+            self.nulls.append(MissingCount(*column.item, "unmatched", missing, of, rows, material))
 
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys, or else by the values that are compared."""
@@ -415,10 +445,11 @@ class _LedgerCounter:
         inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
         if single.source.side == "LEFT":
             inner.where(exp.not_(keys[-1].is_(exp.Null()), copy=False), copy=False)
-        outputs: list[exp.Expr] = [exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star())]
-        for place in range(len(terms) if single.is_grouped else 0):
-            outputs.append(exp.Count(this=exp.Distinct(expressions=[exp.column(f"c{place}")])))
-        ((every, once, *groups),) = self._run_select(select_from(inner.subquery("counted", copy=False), *outputs), scope)
+        columns = [exp.column(f"c{place}") for place in range(len(terms) if single.is_grouped else 0)]
+        different = [exp.Count(this=exp.Distinct(expressions=[column])) for column in columns]
+        outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star()), *different
+        counted = select_from(inner.subquery("counted", copy=False), *outputs)
+        ((every, once, *groups),) = self._run_select(counted, scope)
         if _to_int(every) <= _to_int(once) or max(map(_to_int, groups), default=0) >= MOSTLY_ONE * _to_int(once):
             return None  # in groups of one row each, how often it is joined is counted
         return _to_int(every) - _to_int(once), _to_int(once)
@@ -482,25 +513,30 @@ class _LedgerCounter:
             if not self._find_value_variants(alone, column, scope):
                 return
         found = self._find_value_variants(scope.select, column, scope)
-        if several := [row for row in found if _to_int(row[3]) > 1]:
-            aside = sum(_to_int(row[4]) - _to_int(row[5]) for row in several)
-            values = tuple(f"“{_render_cell(row[1])}”, “{_render_cell(row[2])}”" for row in several[:_EXAMPLES])
-            groups = sum(_to_int(row[3]) - 1 for row in several)
-            material = aside >= MATERIAL * sum(_to_int(row[4]) for row in found)
+        if several := [group for group in found if len(group) > 1]:
+            aside = sum(sum(rows for _, rows in group) - max(rows for _, rows in group) for group in several)
+            shown = ((_render_cell(group[0][0]), _render_cell(group[-1][0])) for group in several[:_EXAMPLES])
+            values = tuple(f"“{first}”, “{last}”" for first, last in shown)
+            groups = sum(len(group) - 1 for group in several)
+            material = aside >= MATERIAL * sum(rows for group in found for _, rows in group)
             self.variants.append(VariantCount(*column.item, values, groups, aside, material))
 
-    def _find_value_variants(self, select: exp.Select, column: TableColumn, scope: Scope) -> list[Sequence[Cell]]:
-        """Return a column's values grouped without case and spacing; empty if no group has two."""
-        inner = copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
-        inner.set("group", exp.Group(expressions=[column.node.copy()]))
-        value, rows, folded = exp.column("c0"), exp.column("c1"), exp.Lower(this=exp.column("c0"))
-        for space in _SPACES:
-            folded = exp.Replace(this=folded, expression=exp.Literal.string(space), replacement=exp.Literal.string(""))
-        outputs = (exp.Min(this=value), exp.Max(this=value), exp.Count(this=exp.Star()))
-        valued = inner.subquery("valued", copy=False)
-        outer = select_from(valued, folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows))
-        found = [row for row in self._run_select(outer.group_by(folded.copy(), copy=False), scope) if row[0]]
-        return found if any(_to_int(row[3]) > 1 for row in found) else []
+    def _find_value_variants(
+        self, select: exp.Select, column: TableColumn, scope: Scope
+    ) -> list[list[tuple[str, int]]]:
+        """Return a column's values with their rows, grouped without case and spacing; empty if no group has two."""
+        valued = copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
+        valued.set("group", exp.Group(expressions=[column.node.copy()]))
+        found = self._run_select(valued.limit(_MOST_VALUES + 1, copy=False), scope)
+        if len(found) > _MOST_VALUES:
+            raise NotCountedError("there are too many groups")
+        groups = defaultdict[str, list[tuple[str, int]]](list)
+        for value, rows in found:
+            # An engine may fold no other letters than ASCII's.
+            if folded := "".join(normalize("NFKC", str(value or "")).casefold().split()):
+                groups[folded].append((str(value), _to_int(rows)))
+        several = any(len(group) > 1 for group in groups.values())
+        return [sorted(groups[folded]) for folded in sorted(groups)] if several else []
 
 
 def _to_int(cell: Cell) -> int:
@@ -518,6 +554,15 @@ def _get_source_name(source: QuerySource) -> str:
 
 def _write_condition(query: Query, step: JoinStep) -> str:
     return " and ".join(query.text(link.condition or link.ends[0][1]) for link in step.links)
+
+
+def _find_exclusion(node: exp.Expr) -> exp.Expr | None:
+    """Return the condition NOT IN, or `<> ALL`, that a sub-query in a condition stands in; None if in another."""
+    compared = node if isinstance(node, exp.In) else node.parent
+    if isinstance(node, exp.All):
+        return compared if isinstance(compared, exp.NEQ) else None
+    around = compared and (compared.parent.parent if isinstance(compared.parent, exp.Paren) else compared.parent)
+    return around if isinstance(compared, exp.In | exp.EQ) and isinstance(around, exp.Not) else None
 
 
 def _make_case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -121,31 +121,23 @@ class JoinPath:
 
         Of a row without a partner nobody knows whether it would meet a condition on it.
         """
-        others = [part for part in self.filters if step.source not in part.named]
-        return [*self.list_match_conditions(step), *(self._allow_missing_match(part, step) for part in others)]
+        conditions, after = self.list_match_conditions(step), self.list_filters_after(step)
+        for part in self.filters:
+            if step.source not in part.named:
+                unknown = [one.missing for one in self.steps if one.source in part.named and not one.kept]
+                conditions.append(exp.or_(*unknown, *([step.missing] if part in after else []), part.node))
+        return conditions
 
     def list_match_conditions(self, until: JoinStep | None = None) -> list[exp.Expr]:
         """Return the conditions that a row has a match in every join, or in all before a step."""
         before = self.steps if until is None else self.steps[: self.steps.index(until)]
         return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
 
-    def _allow_missing_match(self, part: Filter, until: JoinStep) -> exp.Expr:
-        """Return a filter that also accepts rows without a match in the tables that it names, or before them."""
-        unknown = [step.missing for step in self.steps if step.source in part.named and not step.kept]
-        return exp.or_(*unknown, *([until.missing] if self._is_filter_after(part, until) else []), part.node)
-
-    def _is_filter_after(self, part: Filter, step: JoinStep) -> bool:
-        """Whether a filter is on what a join adds, or on what LEFT JOINs add to that."""
-        beyond = self.list_sources_beyond(step, lambda other: other.kept)
-        return any(source in beyond for source in part.named)
-
-    def list_sources_beyond(
-        self, step: JoinStep, passes: Callable[[JoinStep], bool] = lambda _: True
-    ) -> list[QuerySource]:
-        """Return the source of a join, and those that are joined to it by others."""
+    def list_sources_beyond(self, step: JoinStep) -> list[QuerySource]:
+        """Return the source of a join, and those that are joined to it."""
         beyond = [step.source]
         for other in self.steps:
-            if passes(other) and any(before in beyond for before in other.before):
+            if any(before in beyond for before in other.before):
                 beyond.append(other.source)
         return beyond
 
@@ -159,9 +151,10 @@ class JoinPath:
                 named += step.before
         return [source for source in named if source is not self.subject]
 
-    def list_filters_after(self, step: JoinStep) -> list[exp.Expr]:
-        """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
-        return [part.node for part in self.filters if step.kept and self._is_filter_after(part, step)]
+    def list_filters_after(self, step: JoinStep) -> list[Filter]:
+        """Return the conditions on what a join adds or what is joined to that: who has no match may not meet them."""
+        beyond = self.list_sources_beyond(step)
+        return [part for part in self.filters if any(source in beyond for source in part.named)]
 
     def build_select(self, outputs: Sequence[exp.Expr]) -> exp.Select:
         """Return a SELECT of the counted rows, left-joined to all other sources."""

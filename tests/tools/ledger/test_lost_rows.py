@@ -110,6 +110,10 @@ def test_the_querys_own_filters_hold(sales: Database) -> None:
     (join,) = keep(sales, some).joins
     # Two of the six refer to no product at all: who asks about light ones does not ask about them.
     assert (join.rows, join.lost) == (8, 4)
+    assert keep(sales, some).material_facts == (
+        "4 of 8 rows of sale have no match in product and are left out",
+        "2 of 8 rows of sale have no product id and are left out",
+    )
     two = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id JOIN shop h ON h.code = s.shop"
     assert lost(keep(sales, f"{two} WHERE h.town = 'Bonn'")) == {"product": 3, "shop": 0}
 
@@ -152,7 +156,7 @@ def test_a_condition_at_the_end_of_left_joins_leaves_out_who_has_no_match_before
 ) -> None:
     ledger = keep(chain, f"SELECT COUNT(*) FROM {rest}")
     assert lost(ledger) == found
-    assert len(ledger.material_facts) == len(found)
+    assert len([fact for fact in ledger.material_facts if "no match" in fact]) == len(found)
 
 
 @pytest.mark.parametrize(("counted", "found"), [("p.id", {"orders": 3, "part": 0}), ("DISTINCT p.id", {"orders": 3})])

@@ -52,6 +52,21 @@ def test_what_is_not_counted_is_said(sales: Database, sql: str, reason: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT EXISTS (SELECT 1 FROM sale WHERE id = 3)", []),
+        ("SELECT 1 WHERE 3 IN (SELECT id FROM sale)", []),
+        (
+            "SELECT COUNT(*) FROM sale WHERE id IN (SELECT 3)",
+            ["the rows of sale that have no match in a sub-query: it is in a condition"],
+        ),
+    ],
+)
+def test_what_is_not_counted_has_a_name(sales: Database, sql: str, said: list[str]) -> None:
+    assert [*keep(sales, sql).not_counted] == said
+
+
+@pytest.mark.parametrize(
     "sql",
     [
         "SELECT COUNT(*) FROM product WHERE id IN (SELECT product_id FROM sale)",

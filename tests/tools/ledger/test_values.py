@@ -8,7 +8,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tableturn.tools.database import Database
+from tableturn.tools.database import Database, Limits
+from tableturn.tools.ledger import build_query_ledger
+from tableturn.tools.sql import read_query
 
 from tests.tools.ledger.sales import keep, make_duckdb, make_sqlite
 
@@ -91,6 +93,37 @@ def test_missing_values_that_not_in_compares_are_told(
     assert len(told) == len(found)
 
 
+@pytest.mark.parametrize(
+    ("condition", "missing", "rows"),
+    [
+        ("product_id NOT IN (SELECT id FROM product)", 2, 20),
+        ("id > 10 AND NOT (product_id IN (SELECT id FROM product))", 2, 10),
+        ("product_id <> ALL (SELECT id FROM product)", 2, 20),
+        ("NOT product_id = ANY (SELECT id FROM product)", 2, 20),
+        # Nothing is in an empty list; and who has another condition to meet need not meet this one.
+        ("product_id NOT IN (SELECT id FROM product WHERE id < 0)", 0, 0),
+        ("(id < 5 OR product_id NOT IN (SELECT id FROM product))", 0, 0),
+        ("product_id IN (SELECT id FROM product)", 0, 0),
+    ],
+)
+def test_rows_that_not_in_leaves_out_for_a_missing_value_are_told(
+    sales: Database, condition: str, missing: int, rows: int
+) -> None:
+    if sales.dialect == "sqlite" and ("ALL" in condition or "ANY" in condition):
+        pytest.skip("it has none")
+    ledger = keep(sales, f"SELECT COUNT(*) FROM sale WHERE {condition}")
+    assert [(one.use, one.missing, one.rows) for one in ledger.nulls] == [("unmatched", missing, rows)] * bool(missing)
+    told = (f"2 of {rows} rows of sale have no product id and are left out",) if missing else ()
+    assert ledger.material_facts == told
+
+
+def test_missing_values_that_all_compares_are_told(sales: Database) -> None:
+    if sales.dialect == "sqlite":
+        pytest.skip("it has none")
+    ledger = keep(sales, "SELECT COUNT(*) FROM product WHERE id <> ALL (SELECT product_id FROM sale)")
+    assert [(one.use, one.missing, one.rows) for one in ledger.nulls] == [("excluded", 2, 20)]
+
+
 @pytest.mark.parametrize("rest", ["FROM sale s WHERE s.id = product.id", "FROM sale GROUP BY product_id LIMIT 3"])
 def test_missing_values_that_not_in_compares_are_not_guessed(tmp_path: Path, rest: str) -> None:
     with Database.open(make_sqlite(tmp_path)) as database:
@@ -115,6 +148,29 @@ def test_groups_that_differ_only_in_blanks_are_told(tmp_path: Path) -> None:
             ):
                 (found,) = keep(database, sql).variants
                 assert (found.column, found.groups, found.rows) == ("name", 3, 3)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_letters_of_any_alphabet_are_folded(tmp_path: Path, engine: str) -> None:
+    names = ["Müller", "MÜLLER", "Mu\u0308ller", "Straße", "STRASSE", "ΣΟΦΙΑ", "σοφία", "Жук", "ЖУК", "Ost", "West"]
+    with closing((sqlite3 if engine == "sqlite" else duckdb).connect(str(tmp_path / f"l.{engine}"))) as connection:
+        connection.execute("CREATE TABLE person (id INTEGER PRIMARY KEY, name VARCHAR)")
+        connection.executemany("INSERT INTO person VALUES (?, ?)", [*enumerate(names)])
+        connection.commit()
+    with Database.open(tmp_path / f"l.{engine}") as database:
+        (found,) = keep(database, "SELECT name, COUNT(*) FROM person GROUP BY name").variants
+    assert (found.groups, found.rows, found.material) == (4, 4, True)
+
+
+def test_variants_among_too_many_values_are_not_counted(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "m.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE word (id INTEGER PRIMARY KEY, name TEXT)")
+        connection.executemany("INSERT INTO word VALUES (?, ?)", [(n, f"{'aA'[n % 2]}{n // 2}") for n in range(10_002)])
+    with Database.open(tmp_path / "m.sqlite") as database:
+        sql = "SELECT name, COUNT(*) FROM word GROUP BY name"
+        query = read_query(sql, database.schema())
+        ledger = build_query_ledger(query, lambda counting: database.execute(counting, Limits(rows=20_000)).rows)
+    assert (ledger.variants, ledger.not_counted) == ((), ("variants of word.name: there are too many groups",))
 
 
 def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
