@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
@@ -13,7 +12,7 @@ from unicodedata import normalize
 
 from sqlglot import exp
 
-from ..basis.dates import DateUse, find_date_use
+from ..basis.dates import DateUse, find_date_use, parse_days
 from ..database.rendering.text import one_line
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
@@ -54,6 +53,11 @@ _CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
 _MOST_VALUES = 10_000  # of a column whose variants are looked for
 _EACH = ("each", "every", "all")
+_NOW = re.compile(r"current_|\b(?:now|today|curdate|sysdate|localtime)", re.IGNORECASE)
+_PARTS_OF_DATE = (
+    *(exp.Cast, exp.Date, exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.TimeToStr, exp.Year, exp.Extract),
+    *(exp.DateTrunc, exp.TimestampTrunc),
+)
 
 _UNREAD = Ledger(not_counted=("the query cannot be read",))
 
@@ -478,7 +482,7 @@ class _LedgerCounter:
         use, _ = find_date_use(self.query)
         if use is None or not use.used:
             return
-        first, last = use.first[:10] or self._find_computed_beginning(use), use.last[:10]
+        first, last = self._find_period(use, today)
         day = newest(use.table, use.column) if first or last else ""
         if not day or not (last or first > day):
             return
@@ -486,22 +490,35 @@ class _LedgerCounter:
         end = min(date.fromisoformat(last), today) if last else date.fromisoformat(first)
         days = (end - date.fromisoformat(day)).days
         period = (end - date.fromisoformat(first)).days + 1 if first else _YEAR
-        material = not last or (days > 1 and days >= _LATE * period)
-        self.newest = NewestDate(use.table, use.column, day, last or first, material)
+        is_late = (days > 1 and days >= _LATE * period) or (days > 0 and first > day)
+        self.newest = NewestDate(use.table, use.column, day, last or first, not last or is_late)
 
-    def _find_computed_beginning(self, use: DateUse) -> str:
-        """Return the day since when a date column is asked about, if that is computed; empty if there is none."""
+    def _find_period(self, use: DateUse, today: date) -> tuple[str, str]:
+        """Return the first and last day asked about, empty for an open end; the engine computes them where needed."""
+        firsts, lasts, until = {use.first[:10]}, {use.last[:10]}, ""
         for condition in (one for scope in self.query.scopes for one in self.query.conditions(scope)):
             node = condition.node
-            if not isinstance(node, exp.GT | exp.GTE | exp.Between) or not self.query.holds(condition):
+            if not isinstance(node, exp.Between | exp.EQ | exp.GT | exp.GTE | exp.LT | exp.LTE):
                 continue
-            near, far = node.this, node.args.get("low") or node.args["expression"]
-            column = self.query.column(near.this if isinstance(near, exp.Cast | exp.TsOrDsToDate) else near)
-            if column is not None and column.item == (use.table, use.column) and not far.find(exp.Column, exp.Query):
+            near = node.this
+            while isinstance(near, _PARTS_OF_DATE):
+                near = near.expression if isinstance(near, exp.Extract) else near.this
+            column = self.query.column(near) if self.query.holds(condition) else None
+            if column is None or column.item != (use.table, use.column):
+                continue
+            low, high = (node.args.get(end) or node.expression for end in ("low", "high"))
+            begins = [(firsts, low)] if not isinstance(node, exp.LT | exp.LTE) else []
+            ends = [(lasts, high)] if not isinstance(node, exp.GT | exp.GTE) else []
+            for days, far in begins + ends:
+                if far.find(exp.Column, exp.Query) or self.query.literal(far) is not None:
+                    continue
                 ((cell,),) = self._run_select(exp.select(far.copy()), condition.scope)
-                with suppress(ValueError):  # it is no date
-                    return date.fromisoformat(str(cell)[:10]).isoformat()
-        return ""
+                found = parse_days(str(cell)[:10])
+                days.add(found.first if days is firsts else found.last)
+                # Since a day before today means until today.
+                until = until or (today.isoformat() if days is firsts and _NOW.search(self.query.text(far)) else "")
+        first = max(firsts)
+        return first, min(filter(None, lasts if first else {use.last[:10]}), default=until)
 
     # Groups that differ only in how they are written
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -47,3 +47,40 @@ def test_data_that_ends_before_a_period_without_end_is_told(tmp_path: Path, sinc
     assert ledger.material_facts == (
         (f"the data ends on {Labels().date(newest)}, before {Labels().date(told)}",) if told else ()
     )
+
+
+NOW = {
+    "sqlite": ("date('now')", "date('now', '-30 day')", "strftime('%Y', day) = strftime('%Y', 'now')"),
+    "duckdb": ("today()", "today() - 30", "year(day) = year(today())"),
+    "postgres": ("CURRENT_DATE", "now() - INTERVAL '30 days'", "EXTRACT(YEAR FROM day) = EXTRACT(YEAR FROM now())"),
+    "mysql": ("CURDATE()", "CURDATE() - INTERVAL 30 DAY", "YEAR(day) = YEAR(CURDATE())"),
+}
+"""By dialect: this day, a day 30 days ago, and that a day is of this year."""
+
+
+@pytest.mark.parametrize(
+    ("condition", "age", "told"),
+    [
+        ("day BETWEEN '2023-01-01' AND {now}", 400, True),
+        ("day >= '2023-01-01' AND day <= {now}", 400, True),
+        ("day = {now}", 400, True),
+        ("day = {now}", 1, True),
+        ("day = {now}", 0, False),
+        ("day >= {ago}", 400, True),
+        ("day >= {ago}", 10, True),
+        ("day >= {ago}", 1, False),
+        ("{year}", 800, True),
+        ("day <= {now}", 400, False),
+        ("day BETWEEN '2023-01-01' AND {now}", 3, False),
+    ],
+)
+def test_data_that_ends_before_today_is_told_where_it_is_asked_about(
+    sales: Database, condition: str, age: int, told: bool
+) -> None:
+    now, ago, year = NOW[sales.dialect]
+    ((today,),) = sales.execute(f"SELECT {now}").rows
+    newest = str(date.fromisoformat(str(today)[:10]) - timedelta(days=age))
+    sql = f"SELECT COUNT(*) FROM sale WHERE {condition.format(now=now, ago=ago, year=year)}"
+    ledger = keep(sales, sql, newest=lambda *_: newest)
+    assert [fact[:16] for fact in ledger.material_facts] == ["the data ends on"] * told
+    assert not ledger.not_counted
