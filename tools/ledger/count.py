@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
+from itertools import pairwise
+from typing import Literal
 from unicodedata import normalize
 
 from sqlglot import exp
@@ -128,6 +130,7 @@ class _LedgerCounter:
     not_counted: list[str] = field(default_factory=list[str])
     newest: NewestDate | None = None
     top: JoinPath | None = None
+    once: list[QuerySource] = field(default_factory=list[QuerySource])  # those whose rows no join repeats
     may_repeat: bool = False  # whether rows that joins leave out would be there several times
 
     def attempt(self, what: str, count: Callable[[], None]) -> bool:
@@ -211,24 +214,62 @@ class _LedgerCounter:
 
     def _find_counting_key(self, path: JoinPath) -> exp.Expr | None:
         """Return the key that counts repeated rows once; None if the joins repeat no row."""
-        if all(step.has_key for step in path.steps):
+        if all(step.has_key or self._has_distinct_partners(path, step) for step in path.steps):
             return None
-        laid = path.build_select([exp.Count(this=exp.Star())])
-        alone = laid.copy()
-        alone.set("joins", None)
-        ((many,),), ((once,),) = self._run_select(laid, path.scope), self._run_select(alone, path.scope)
-        if _to_int(many) == _to_int(once):
+        if self._count_rows(path) == self._count_rows(path, until=0):
             return None
         key, *more = _list_key_columns(self.query, path.subject)
         if more:
             raise NotCountedError(f"{_get_source_name(path.subject)} is repeated and has no key of one column")
         return key
 
+    def _has_distinct_partners(self, path: JoinPath, step: JoinStep) -> bool:
+        """Whether no value that a join compares comes twice in its source, which is often small."""
+        value, *more = (link.end(step.source) for link in step.links)
+        if more or step.conditions:
+            return False
+        counts = exp.Count(this=value.copy()), exp.Count(this=exp.Distinct(expressions=[value.copy()]))
+        ((rows, different),) = self._run_select(select_from(copy_source_node(step.source), *counts), path.scope)
+        return rows == different
+
+    def _count_rows(self, path: JoinPath, *, until: int | None = None, side: Literal["LEFT", ""] = "LEFT") -> int:
+        select = path.build_select([exp.Count(this=exp.Star())], until=until, side=side)
+        ((rows,),) = self._run_select(select, path.scope)
+        return _to_int(rows)
+
+    def _is_quicker_inner(self, path: JoinPath) -> bool:
+        """Whether nothing but inner joins that repeat no row chooses rows, and the engine is quicker at those."""
+        repeats = path.subject not in self.once or self.query.rules.is_sqlite
+        return not repeats and not path.find_filtering_sources() and not any(step.kept for step in path.steps)
+
+    def _count_by_inner_joins(self, path: JoinPath, outputs: list[exp.Expr], ends: list[exp.Expr]) -> list[int] | None:
+        """Return what outputs count, by inner joins; None if those do not tell which rows lack a partner."""
+        if path.subject not in self.once or self.query.rules.is_sqlite:
+            return None
+        (step, *more), chosen = path.steps, path.find_filtering_sources()
+        refer = _make_count([step.reference_condition], None)
+        ((every, referring),) = self._run_select(path.build_select([outputs[0], refer], until=0), path.scope)
+        is_single = not (more or step.kept) and all(part.named == (step.source,) for part in path.filters)
+        is_plain, rows = self._is_quicker_inner(path), _to_int(every)
+        wanted = [outputs[0], *ends] if is_single or is_plain else outputs
+        stay, *others = map(_to_int, self._run_select(path.build_select(wanted, side=""), path.scope)[0])
+        if is_single:
+            lost = [rows - stay, *([_to_int(referring) - stay] if chosen else [])]
+            return [rows, *([rows] if path.filters else []), *lost, *others]
+        if not is_plain:
+            return [stay, *others] if stay == rows else None
+        count = partial(self._count_rows, path, side="")
+        left = [rows, *(count(until=end) if stay < rows else rows for end in range(1, len(path.steps))), stay]
+        return [rows, *(before - after for before, after in pairwise(left)), *others]
+
     def _add_join_counts(self, path: JoinPath) -> None:
         if any(one.source.table is None or one.source.table.name in self.ruled for one in path.steps if self.ruled):
             raise NotCountedError(f"which rows of {', '.join(sorted(self.ruled))} may be read depends on who asks")
         columns, value = self._list_grouped_or_averaged_columns(path), _find_sum(path)
+        columns = [one for one in columns if self._may_be_missing(path, *one)]
         key = self._find_counting_key(path)
+        if key is None and path.steps:
+            self.once.append(path.subject)
         self.may_repeat |= key is not None or any(one.source is not path.subject for one in path.singles)
         if not (path.steps or columns):
             return
@@ -254,12 +295,11 @@ class _LedgerCounter:
                     held = [*comes[id(step)], step.missing, *(part.node for part in own)]
                     outputs += [_make_count(each, None) for each in ([*held, step.reference_condition], held)]
         stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
-        outputs += [
-            _make_count(stays, key),
-            *(_make_count([*stays, _write_missing(column, use)], key) for column, use, _ in columns),
-        ]
-        (row,) = self._run_select(path.build_select(outputs), path.scope)
-        numbers = map(_to_int, row)
+        ends = [_make_count([*stays, _write_missing(column, use)], key) for column, use, _ in columns]
+        ends = [_make_count(stays, key), *ends] if columns else []
+        outputs += ends
+        row = self._count_by_inner_joins(path, outputs, ends)
+        numbers = map(_to_int, row or self._run_select(path.build_select(outputs), path.scope)[0])
         left = next(numbers)
         for step in path.steps:
             rows, number = next(numbers) if path.filters else left, next(numbers)
@@ -286,7 +326,7 @@ class _LedgerCounter:
                 key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
                 item = _get_source_name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", keyless, of, rows, material))
-        all_rows = next(numbers)
+        all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
                 material = hidden and number >= MATERIAL * all_rows
@@ -310,6 +350,14 @@ class _LedgerCounter:
         every = [(one, "grouped", is_cut) for one in self._find_columns(grouped, scope, "missing values")]
         every += [(one, "averaged", True) for one in self._find_columns(averaged, scope, "missing values")]
         return list({(one[0].place, one[1]): one for one in every}.values())
+
+    def _may_be_missing(self, path: JoinPath, column: TableColumn, use: str, _: bool) -> bool:
+        """Whether a column may be missing in the counted rows, by a look at the table that is joined to them."""
+        source = column.source
+        if source is path.subject or source.table is None or path.scope.is_source_optional(source):
+            return True
+        alone = select_from(copy_source_node(source), _make_count([_write_missing(column, use)], None))
+        return _to_int(self._run_select(alone, path.scope)[0][0]) > 0
 
     def _add_excluded_values(self, scope: Scope, read: str) -> None:
         """Count the missing values in a sub-query: next to one of them NOT IN is never true."""
@@ -366,9 +414,15 @@ class _LedgerCounter:
 
     def _is_large_part_of_sum(self, path: JoinPath, comes: list[exp.Expr], step: JoinStep, value: exp.Expr) -> bool:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
-        parts = (exp.Sum(this=exp.Abs(this=_make_case(one, value))) for one in (comes, [*comes, step.missing]))
+        parts = [exp.Sum(this=exp.Abs(this=_make_case(one, value))) for one in (comes, [*comes, step.missing])]
         try:
-            ((every, lost),) = self._run_select(path.build_select([*parts]), path.scope)
+            if self._is_quicker_inner(path):
+                place, whole = path.steps.index(step), [exp.Sum(this=exp.Abs(this=value.copy()))]
+                selects = (path.build_select(whole, until=end, side="") for end in (place, place + 1))
+                every, stays = (self._run_select(select, path.scope)[0][0] for select in selects)
+                lost = float(every or 0) - float(stays or 0)
+            else:
+                ((every, lost),) = self._run_select(path.build_select(parts), path.scope)
         except NotCountedError as reason:
             self.not_counted.append(f"the part of the sum that {_get_source_name(step.source)} leaves out: {reason}")
             return False
@@ -459,7 +513,7 @@ class _LedgerCounter:
         return _to_int(every) - _to_int(once), _to_int(once)
 
     def _record_repeated_rows(self, path: JoinPath, single: SingleSource) -> None:
-        if (counted := self._count_repeated_rows(path, single)) is None:
+        if single.source in self.once or (counted := self._count_repeated_rows(path, single)) is None:
             return
         more, rows = counted
         material, of = single.is_material and more >= MATERIAL * rows, _get_source_name(single.source)

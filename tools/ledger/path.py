@@ -156,13 +156,15 @@ class JoinPath:
         beyond = self.list_sources_beyond(step)
         return [part for part in self.filters if any(source in beyond for source in part.named)]
 
-    def build_select(self, outputs: Sequence[exp.Expr]) -> exp.Select:
-        """Return a SELECT of the counted rows, left-joined to all other sources."""
+    def build_select(
+        self, outputs: Sequence[exp.Expr], *, until: int | None = None, side: Literal["LEFT", ""] = "LEFT"
+    ) -> exp.Select:
+        """Return a SELECT of the counted rows, joined to all other sources, or to the first of them."""
         if not self.steps and len(self.scope.sources) > 1:
             return copy_select_with_outputs(self.scope.select, outputs)
-        select = select_from(copy_source_node(self.subject), *outputs)
-        for step in self.steps:
-            join = exp.Join(this=copy_source_node(step.source), side="LEFT")
+        select = select_from(copy_source_node(self.subject), *(output.copy() for output in outputs))
+        for step in self.steps[:until]:
+            join = exp.Join(this=copy_source_node(step.source), side=side)
             conditions = [link.condition for link in step.links if link.condition is not None]
             if conditions:
                 join.set("on", exp.and_(*conditions, *step.conditions))
