@@ -6,6 +6,7 @@ what is joined, and sums over several tables, here or where a CTE is read.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -15,8 +16,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import duckdb
 import pytest
 from tableturn.tools.database import Database
+from tableturn.tools.errors import QueryError
 from tableturn.tools.ledger import build_query_ledger
 
 from tests.support.queries import read
@@ -81,6 +84,17 @@ def build(path: Path, random: Random) -> dict[str, list[Row]]:
             names = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
             found[table] = [dict(zip(names, row, strict=True)) for row in values]
     return found
+
+
+def copy_to_duckdb(path: Path, rows: Mapping[str, list[Row]]) -> None:
+    """Make the same tables without foreign keys: DuckDB lets no row refer to what is not there."""
+    with duckdb.connect(str(path)) as connection:
+        tables = TABLES.replace(", FOREIGN KEY (h, n) REFERENCES k (h, n)", "")
+        connection.execute(re.sub(r"REFERENCES \w", "", tables))
+        for table, values in rows.items():
+            marks = ", ".join("?" * len(values[0]))
+            connection.executemany(f"INSERT INTO {table} VALUES ({marks})", [[*row.values()] for row in values])
+            connection.execute(f"CREATE VIEW v_{table} AS SELECT * FROM {table}")
 
 
 @dataclass(frozen=True)
@@ -234,16 +248,23 @@ def refer(each: Mapping[str, Row], link: tuple[str, str, Any]) -> Any:
     return each[link[1]].get(link[2]) if link[1] else link[2]
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_lost_rows_are_those_that_a_loop_finds(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "engine"), [*((seed, "sqlite") for seed in range(8)), (8, "duckdb"), (9, "duckdb")])
+def test_lost_rows_are_those_that_a_loop_finds(tmp_path: Path, seed: int, engine: str) -> None:
     random, compared = Random(seed), 0
     rows = build(tmp_path / "r.sqlite", random)
-    with Database.open(tmp_path / "r.sqlite") as database:
+    if engine == "duckdb":
+        copy_to_duckdb(tmp_path / "r.duckdb", rows)
+    with Database.open(tmp_path / f"r.{engine}") as database:
         for _ in range(40):
             joined = Joined.draw(random)
             plain = joined.write(random)
             forms = [plain, f"WITH r AS ({plain}) SELECT COUNT(*) FROM r"]
             sql = random.choice(forms if " LIMIT " in plain else [*forms, f"{plain} UNION ALL {plain}"])
+            try:
+                database.execute(sql)
+            except QueryError:  # DuckDB has a stricter USING
+                assert engine == "duckdb"
+                continue
             ledger = build_query_ledger(read(sql, database.schema()), lambda counting: database.execute(counting).rows)
             ones = [join for join in ledger.joins if join.ones]
             if sql == plain and (left := joined.count_ones(rows)) is not None and not ledger.not_counted:
@@ -256,7 +277,7 @@ def test_lost_rows_are_those_that_a_loop_finds(tmp_path: Path, seed: int) -> Non
             found = sorted((join.rows, join.lost) for join in joins)
             assert found == sorted(joined.count(rows) * (2 if " UNION " in sql else 1)), (sql, ledger.joins)
             compared += 1
-            if len(joined.aliases) == len(joins) == 1 and len(JOINS[joined.aliases[0]][1]) == 1:
+            if engine == "sqlite" and len(joined.aliases) == len(joins) == 1 and len(JOINS[joined.aliases[0]][1]) == 1:
                 ((one,), (join,)) = joined.aliases, joins
                 told = join.lost > 0 and (one not in joined.kept or one in joined.filters) and joined.expects(rows, one)
                 assert (join.material and join.immaterial != "lost") is told or join.repeated, (sql, join)

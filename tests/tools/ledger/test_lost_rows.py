@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.formats import ColumnFormat
@@ -339,3 +340,31 @@ def test_composite_keys_join_by_all_of_their_columns(tmp_path: Path) -> None:
 def test_missing_parts_of_keys_refer_to_nothing(sales: Database, rest: str, found: dict[str, tuple[int, int]]) -> None:
     ledger = keep(sales, f"SELECT COUNT(*) FROM {rest}")
     assert {join.table: (join.rows, join.lost) for join in ledger.joins} == found
+
+
+@pytest.mark.parametrize(
+    ("sql", "joined"),
+    [
+        ("SELECT COUNT(*) FROM sale s JOIN product p ON p.no = s.product_no", 1),
+        ("SELECT p.kind, SUM(s.amount) FROM sale s JOIN product p ON p.no = s.product_no GROUP BY p.kind", 1),
+        ("SELECT COUNT(*) FROM sale s JOIN product p ON p.no = s.product_no WHERE p.kind = 'a'", 1),
+        ("SELECT COUNT(*) FROM sale s JOIN product p ON p.no = s.product_no JOIN shop h ON h.code = s.shop", 2),
+    ],
+)
+def test_a_large_table_is_joined_once_by_each_join(tmp_path: Path, sql: str, joined: int) -> None:
+    """Without keys too: whether partners come twice is asked of their own table, and no group has a row each."""
+    ran = list[str]()
+    with duckdb.connect(str(tmp_path / "large.duckdb")) as connection:
+        connection.execute("CREATE TABLE product AS SELECT range AS no, 'ab'[range % 2 + 1] AS kind FROM range(50)")
+        connection.execute("CREATE TABLE shop AS SELECT 's' || range AS code FROM range(9)")
+        cells = "range AS id, nullif(range % 60, 7) AS product_no, 's' || range % 9 AS shop, range % 5 AS amount"
+        connection.execute(f"CREATE TABLE sale AS SELECT {cells} FROM range(6000)")
+    with Database.open(tmp_path / "large.duckdb") as database:
+
+        def count(counting: str) -> Any:
+            ran.append(counting)
+            return database.execute(counting).rows
+
+        ledger = build_query_ledger(read_query(sql, database.schema()), count)
+    assert (lost(ledger)["product"], ledger.not_counted) == (1_000 if "WHERE" in sql else 1_100, ())
+    assert len([each for each in ran if "JOIN" in each]) == joined
