@@ -122,7 +122,7 @@ class Ledger:
 
     def list_basis(self, labels: Labels) -> tuple[str, ...]:
         """Return the facts that hardly change the answer, and what was not counted."""
-        missed = "; ".join(self.not_counted)
+        missed = "; ".join(map(labels.translate, self.not_counted))
         facts = self.list_facts(labels, material=False)
         return (*facts, labels.say("not_counted", what=missed)) if missed else facts
 
