@@ -238,26 +238,23 @@ class _LedgerCounter:
         return _to_int(rows)
 
     def _is_quicker_inner(self, path: JoinPath) -> bool:
-        """Whether nothing but inner joins that repeat no row chooses rows, and the engine is quicker at those."""
-        repeats = path.subject not in self.once or self.query.rules.is_sqlite
-        return not repeats and not path.find_filtering_sources() and not any(step.kept for step in path.steps)
+        """Whether all joins are inner ones that repeat no row, and the engine is quicker at those."""
+        is_plain = path.subject in self.once and not any(step.kept for step in path.steps)
+        return is_plain and not self.query.rules.is_sqlite
 
     def _count_by_inner_joins(self, path: JoinPath, outputs: list[exp.Expr], ends: list[exp.Expr]) -> list[int] | None:
         """Return what outputs count, by inner joins; None if those do not tell which rows lack a partner."""
-        if path.subject not in self.once or self.query.rules.is_sqlite:
+        (step, *more), chosen = path.steps or (None,), path.find_filtering_sources()
+        is_single = step and not more and all(part.named == (step.source,) for part in path.filters)
+        if step is None or not self._is_quicker_inner(path) or (chosen and not is_single):
             return None
-        (step, *more), chosen = path.steps, path.find_filtering_sources()
         refer = _make_count([step.reference_condition], None)
         ((every, referring),) = self._run_select(path.build_select([outputs[0], refer], until=0), path.scope)
-        is_single = not (more or step.kept) and all(part.named == (step.source,) for part in path.filters)
-        is_plain, rows = self._is_quicker_inner(path), _to_int(every)
-        wanted = [outputs[0], *ends] if is_single or is_plain else outputs
-        stay, *others = map(_to_int, self._run_select(path.build_select(wanted, side=""), path.scope)[0])
-        if is_single:
+        (found,), rows = self._run_select(path.build_select([outputs[0], *ends], side=""), path.scope), _to_int(every)
+        stay, *others = map(_to_int, found)
+        if not more:
             lost = [rows - stay, *([_to_int(referring) - stay] if chosen else [])]
             return [rows, *([rows] if path.filters else []), *lost, *others]
-        if not is_plain:
-            return [stay, *others] if stay == rows else None
         count = partial(self._count_rows, path, side="")
         left = [rows, *(count(until=end) if stay < rows else rows for end in range(1, len(path.steps))), stay]
         return [rows, *(before - after for before, after in pairwise(left)), *others]
@@ -416,7 +413,7 @@ class _LedgerCounter:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
         parts = [exp.Sum(this=exp.Abs(this=_make_case(one, value))) for one in (comes, [*comes, step.missing])]
         try:
-            if self._is_quicker_inner(path):
+            if self._is_quicker_inner(path) and not path.filters:
                 place, whole = path.steps.index(step), [exp.Sum(this=exp.Abs(this=value.copy()))]
                 selects = (path.build_select(whole, until=end, side="") for end in (place, place + 1))
                 every, stays = (self._run_select(select, path.scope)[0][0] for select in selects)

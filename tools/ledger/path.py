@@ -24,6 +24,7 @@ _READ = ("column", "alias", "rowid", "string", "star", "output")
 UNLIKE_NULL = (exp.Coalesce, exp.Case, exp.If, exp.Concat, exp.ConcatWs, exp.Anonymous, exp.Is)
 """What may give a value where a partner is missing, so that its value does not tell."""
 
+_CHOOSING = (exp.Case, exp.If)
 
 ROWID = "_rowid_"
 """SQLite's key of tables without one."""
@@ -264,14 +265,16 @@ def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
     sums = known[id(scope)] = _Sums()
     terms = {place for term in query.resolve_group_by_terms(scope) or () for place in _find_places(query, scope, term)}
     for node in query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count, exp.Anonymous):
-        places, use = _find_places(query, scope, node), "average" if isinstance(node, exp.Avg) else "sum"
+        places, use = (
+            _find_places(query, scope, node, only_given=True),
+            "average" if isinstance(node, exp.Avg) else "sum",
+        )
         if isinstance(node, exp.Count):
             # A CASE, or a group's own column, counts the joined rows.
             if not isinstance(node.this, exp.Column) or places & terms or _is_part_of_rows(query, scope, node):
                 continue
             use = "group" if {one for one, _ in places} & {one for one, _ in terms} else "sum"
-        # What a condition gives, as in `SUM(CASE WHEN ... THEN 1 ELSE 0 END)`, counts the joined rows.
-        if not (isinstance(node.this, exp.Distinct) or _gives_constants(node.this)):
+        if not isinstance(node.this, exp.Distinct):
             sums.add((places, use))
     if any(map(scope.select.args.get, SHAPING)):
         return sums
@@ -291,18 +294,6 @@ def _is_part_of_rows(query: Query, scope: Scope, count: exp.Count) -> bool:
         output = output.parent
     beside = scope.select if left else output
     return any(isinstance(one.this, exp.Star) for one in beside.find_all(exp.Count))
-
-
-def _gives_constants(node: object) -> bool:
-    """Whether an expression is a condition, or chooses among literals by one."""
-    if not isinstance(node, exp.Expr):
-        return False
-    node = node.unnest()
-    if not isinstance(node, exp.Case | exp.If):
-        return isinstance(node, exp.Predicate)
-    branches = [*node.args.get("ifs", ()), node] if isinstance(node, exp.Case) else [node]
-    given = [one.args.get(name) for one in branches for name in ("true", "false", "default")]
-    return all(isinstance(one, exp.Literal | exp.Null | exp.Neg) for one in given if one is not None)
 
 
 def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> tuple[frozenset[SourceColumn], bool]:
@@ -331,8 +322,11 @@ def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
     return TableColumn(at.node, at.clause, at.owner, at.source, table, column) if table and column else None
 
 
-def _find_places(query: Query, scope: Scope, node: exp.Expr) -> frozenset[SourceColumn]:
-    named = map(query.at, node.find_all(exp.Column))
+def _find_places(query: Query, scope: Scope, node: exp.Expr, *, only_given: bool = False) -> frozenset[SourceColumn]:
+    """Return the columns in an expression, or only those that it gives: no condition's, as of a CASE."""
+    every = node.walk(prune=lambda one: only_given and isinstance(one, exp.Predicate))
+    chosen = (one for one in every if not (only_given and one.arg_key == "this" and isinstance(one.parent, _CHOOSING)))
+    named = (query.at(one) for one in chosen if isinstance(one, exp.Column))
     return frozenset(one.place for one in named if one is not None and one.owner is scope and one.source is not None)
 
 

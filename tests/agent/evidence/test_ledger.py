@@ -170,6 +170,13 @@ def test_totals_that_a_sum_may_count_twice_are_told(tmp_path: Path, sql: str, to
     assert answer.evidence["rows lost"] == float(told), "it counts in the confidence"
 
 
+@pytest.mark.parametrize(("where", "told"), [("", True), (" WHERE a IS NOT NULL", False), (" WHERE n > 12", True)])
+def test_totals_without_a_name_are_told_too(tmp_path: Path, where: str, told: bool) -> None:
+    (tmp_path / "t.csv").write_text("a,n\nx,10\ny,20\n,30\n")
+    answer = ask(tmp_path / "t.csv", f"SELECT SUM(n) FROM t{where}")
+    assert ("ows of t may be totals of other rows, and count twice" in answer.text) is told
+
+
 def test_canaries_of_hidden_rows_and_columns_are_in_no_ledger(tmp_path: Path) -> None:
     with open_hidden(tmp_path) as hidden:
         found = {name: find_canaries(database) for name, database in hidden.items()}
