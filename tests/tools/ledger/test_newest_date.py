@@ -81,6 +81,10 @@ def test_data_that_ends_before_today_is_told_where_it_is_asked_about(
     ((today,),) = sales.execute(f"SELECT {now}").rows
     newest = str(date.fromisoformat(str(today)[:10]) - timedelta(days=age))
     sql = f"SELECT COUNT(*) FROM sale WHERE {condition.format(now=now, ago=ago, year=year)}"
-    ledger = keep(sales, sql, newest=lambda *_: newest)
+
+    def look(*_: str) -> str:
+        return newest
+
+    ledger = keep(sales, sql, newest=look)
     assert [fact[:16] for fact in ledger.material_facts] == ["the data ends on"] * told
     assert not ledger.not_counted

@@ -44,6 +44,7 @@ def test_rows_that_are_repeated_are_counted(sales: Database, sql: str, table: st
     [
         "SELECT SUM(s.amount), SUM(y.paid) FROM sale s JOIN payment y ON y.sale_id = s.id",
         "SELECT SUM(s.amount) - SUM(y.paid) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "SELECT SUM(CASE WHEN y.paid > 1 THEN s.amount ELSE 0 END) FROM sale s JOIN payment y ON y.sale_id = s.id",
         "WITH j AS (SELECT s.id, s.amount AS a FROM sale s JOIN payment y ON y.sale_id = s.id) SELECT SUM(a) FROM j",
         "SELECT SUM(x.amount) FROM (SELECT s.*, y.paid FROM sale s JOIN payment y ON y.sale_id = s.id) AS x",
     ],
@@ -64,6 +65,8 @@ def test_each_sum_is_looked_at_where_its_rows_are_joined(sales: Database, sql: s
         "SELECT COUNT(*) FROM sale s JOIN payment y ON y.sale_id = s.id",
         "SELECT SUM(CASE WHEN s.amount > 1 THEN 1 ELSE 0 END) FROM sale s JOIN payment y ON y.sale_id = s.id",
         "SELECT SUM(CASE WHEN s.amount > 1 THEN -1 END) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "SELECT SUM(CASE s.amount WHEN 1 THEN 1 ELSE 0 END) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "SELECT SUM(CASE WHEN s.amount > 1 THEN y.paid END) FROM sale s JOIN payment y ON y.sale_id = s.id",
     ],
 )
 def test_what_is_there_once_is_not_told(sales: Database, sql: str) -> None:
