@@ -271,7 +271,7 @@ class _LedgerCounter:
         if not (path.steps or columns):
             return
         for step in path.steps:
-            named = [part for part in path.list_filters_after(step) if step.kept or step.source in part.named]
+            named = [part for part in path.filters if step.source in part.named]
             several = any(len(part.named) > 1 for part in named)
             if (several and not step.has_key) or (named and key and not (step.has_key and not step.kept)):
                 raise NotCountedError(f"a condition may choose among the rows of {_get_source_name(step.source)}")
@@ -287,10 +287,11 @@ class _LedgerCounter:
             if step.source in chosen:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
                 alone = [step.missing] if key is None else []
+                if own := path.list_filters_after(step):
+                    # Who has no partner may meet the condition on it, and stay.
+                    holds = exp.Coalesce(this=exp.and_(*own), expressions=[exp.false()])
+                    alone.append(exp.not_(holds, copy=False))
                 outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition], key))
-                if own := path.list_filters_after(step) if step.kept else []:
-                    held = [*comes[id(step)], step.missing, *(part.node for part in own)]
-                    outputs += [_make_count(each, None) for each in ([*held, step.reference_condition], held)]
         stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
         ends = [_make_count([*stays, _write_missing(column, use)], key) for column, use, _ in columns]
         ends = [_make_count(stays, key), *ends] if columns else []
@@ -302,14 +303,11 @@ class _LedgerCounter:
             rows, number = next(numbers) if path.filters else left, next(numbers)
             lost = number if key is None else rows - number
             left -= 0 if step.kept else lost
-            kept, keyless = step.kept, 0
+            kept, every = step.kept, lost
             if step.source in chosen:
-                every, lost, held = lost, next(numbers) - (0 if key is None else number), 0
-                if step.kept and path.list_filters_after(step):
-                    dropped, held = lost - next(numbers), next(numbers)
-                    # Who has no partner may not meet the condition on it.
-                    lost, kept = (dropped, False) if dropped else (held, True)
-                keyless = every - held - lost
+                lost = next(numbers) - (0 if key is None else number)
+                if path.list_filters_after(step):
+                    lost, kept = (lost, False) if lost else (every, True)
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
@@ -318,11 +316,11 @@ class _LedgerCounter:
             beside = _render_cell(" and ".join(map(self.query.text, step.conditions)))
             of = _get_source_name(path.subject)
             self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside))
-            if lost and keyless and not kept:
+            if lost < every and lost and not step.kept:
                 compared = [link.far_end(step.source) for link in step.links]
                 key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
                 item = _get_source_name(step.before[0]), key_columns
-                self.nulls.append(MissingCount(*item, "unmatched", keyless, of, rows, material))
+                self.nulls.append(MissingCount(*item, "unmatched", every - lost, of, rows, material))
         all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
@@ -466,8 +464,11 @@ class _LedgerCounter:
         step = next((one for one in path.steps if all(named == [one.source] for named in sources)), None)
         if step is None or step.source.table is None:
             return
-        beyond = path.list_sources_beyond(step)[1:]
-        if any(source in beyond for part in path.filters for source in part.named):
+        beyond = [step.source]
+        for other in path.steps:
+            if any(before in beyond for before in other.before):
+                beyond.append(other.source)
+        if any(source in beyond[1:] for part in path.filters for source in part.named):
             return  # how many of its rows are asked about is not known
         one, own = step.source, [part.node.copy() for part in path.filters if part.named == (step.source,)]
         counts = [exp.Count(this=exp.Distinct(expressions=[term.copy()])) for term in terms]

@@ -122,25 +122,18 @@ class JoinPath:
 
         Of a row without a partner nobody knows whether it would meet a condition on it.
         """
-        conditions, after = self.list_match_conditions(step), self.list_filters_after(step)
-        for part in self.filters:
-            if step.source not in part.named:
-                unknown = [one.missing for one in self.steps if one.source in part.named and not one.kept]
-                conditions.append(exp.or_(*unknown, *([step.missing] if part in after else []), part.node))
-        return conditions
+        others = [part for part in self.filters if step.source not in part.named]
+        return [*self.list_match_conditions(step), *(self._allow_missing_match(part) for part in others)]
 
     def list_match_conditions(self, until: JoinStep | None = None) -> list[exp.Expr]:
         """Return the conditions that a row has a match in every join, or in all before a step."""
         before = self.steps if until is None else self.steps[: self.steps.index(until)]
         return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
 
-    def list_sources_beyond(self, step: JoinStep) -> list[QuerySource]:
-        """Return the source of a join, and those that are joined to it."""
-        beyond = [step.source]
-        for other in self.steps:
-            if any(before in beyond for before in other.before):
-                beyond.append(other.source)
-        return beyond
+    def _allow_missing_match(self, part: Filter) -> exp.Expr:
+        """Return a filter that also accepts rows without a match in the tables that it names."""
+        unknown = (step.missing for step in self.steps if step.source in part.named and not step.kept)
+        return exp.or_(*unknown, part.node)
 
     def find_filtering_sources(self) -> list[QuerySource]:
         """Return the sources that filter rows or rank top groups, and the sources joined before."""
@@ -152,10 +145,9 @@ class JoinPath:
                 named += step.before
         return [source for source in named if source is not self.subject]
 
-    def list_filters_after(self, step: JoinStep) -> list[Filter]:
-        """Return the conditions on what a join adds or what is joined to that: who has no match may not meet them."""
-        beyond = self.list_sources_beyond(step)
-        return [part for part in self.filters if any(source in beyond for source in part.named)]
+    def list_filters_after(self, step: JoinStep) -> list[exp.Expr]:
+        """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
+        return [part.node for part in self.filters if step.source in part.named] if step.kept else []
 
     def build_select(
         self, outputs: Sequence[exp.Expr], *, until: int | None = None, side: Literal["LEFT", ""] = "LEFT"
@@ -190,14 +182,15 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     uses = {id(source): {use for one, use in sums if one == id(source)} for source in scope.sources}
     grouped = [source for source in scope.sources if uses[id(source)] == {"group"}]
     summed = [source for source in scope.sources if uses[id(source)] and source not in grouped]
-    finest = _find_finest_source(query, scope, links, summed)
+    met = _find_met_sources(query, scope) if joined else set[int]()
+    finest = _find_finest_source(query, scope, links, summed, met)
     if (subject := finest or next(iter(summed), None)) is None:
         raise NotCountedError(NO_SUBJECT)
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
     if not any(isinstance(one.this, exp.Star) for one in query.find_aggregates(scope, exp.Count)):
         # Of what is counted through LEFT JOINs to the table between it and others, who has no match is not counted.
-        lone = [one for one in summed if one.side == "LEFT" and subject.side == "LEFT" and one is not subject]
-        steps = [replace(step, kept=step.kept and step.source not in lone) for step in steps]
+        met |= {id(one) for one in summed if one.side == "LEFT" and subject.side == "LEFT" and one is not subject}
+    steps = [replace(step, kept=step.kept and id(step.source) not in met) for step in steps]
     # Who has no partner in a LEFT JOIN that meets its condition stays in the result.
     held = [one for one in rest if one.source is None or one.source.side != "LEFT" or one.source is subject]
     narrowed = [one.source for one in rest if one not in held]
@@ -330,8 +323,26 @@ def _find_places(query: Query, scope: Scope, node: exp.Expr, *, only_given: bool
     return frozenset(one.place for one in named if one is not None and one.owner is scope and one.source is not None)
 
 
+def _find_met_sources(query: Query, scope: Scope) -> set[int]:
+    """Return the ids of sources of which all rows of the result have one, as a condition is true of no NULL."""
+    met = set[int]()
+    for node in (one.node for one in query.conditions(scope) if one.clause == "where"):
+        sources = query.find_sources(node, scope)
+        if node.find(exp.Query, *UNLIKE_NULL) is None and (len(sources) == 1 or not node.find(exp.Or)):
+            met |= set(map(id, sources))
+    return _add_joined_sources(query, scope, met)
+
+
+def _add_joined_sources(query: Query, scope: Scope, found: set[int]) -> set[int]:
+    """Return sources with those that they are joined to: of these too there is a row where they have one."""
+    for source in reversed(scope.sources):
+        if id(source) in found:
+            found |= {id(one) for node in get_join_conditions(source) for one in query.find_sources(node, scope)}
+    return found
+
+
 def _find_finest_source(
-    query: Query, scope: Scope, links: Sequence[JoinEquality], summed: Sequence[QuerySource]
+    query: Query, scope: Scope, links: Sequence[JoinEquality], summed: Sequence[QuerySource], met: set[int]
 ) -> QuerySource | None:
     """Return the source with the finest rows; None if no other source's rows are all there once for each of its."""
     if len(scope.sources) == 1:
@@ -342,12 +353,7 @@ def _find_finest_source(
         if (inner := get_argument(node)) is not None
         for one in query.find_sources(inner, scope)
     }
-    for condition in query.conditions(scope):
-        if condition.clause == "where" and condition.node.find(exp.Query, exp.Or, *UNLIKE_NULL) is None:
-            named |= set(map(id, query.find_sources(condition.node, scope)))
-    for source in reversed(scope.sources):  # what is there is joined to what is there
-        if id(source) in named:
-            named |= {id(one) for node in get_join_conditions(source) for one in query.find_sources(node, scope)}
+    named = met | _add_joined_sources(query, scope, named)
     sure = [one for one in scope.sources if not scope.is_source_optional(one) or id(one) in named]
     whole = [one for one in sure if not query.find_repeating_sources(one, scope)]
     leading = next((one for one in sure if one is query.find_unreferenced_source(scope)), None)

@@ -157,20 +157,17 @@ class Joined:
         chosen = {*self.filters, *([self.group] if self.group and self.first else [])}
         for one in reversed(self.aliases):
             chosen |= {to for _, to, _ in JOINS[one][1]} if one in chosen else set()
-        found = {one: [0, 0] for one in self.aliases}
+        found, kept = {one: [0, 0] for one in self.aliases}, self._list_kept()
         for row in rows["a"]:
             combined = [each for each in self._combine(row, rows) if self._meets("a", each)]
             for place, one in enumerate(self.aliases):
-                before = [other for other in self.aliases[:place] if other not in self.kept]
+                before = [other for other in self.aliases[:place] if other not in kept]
                 coming = [
                     each
                     for each in combined
                     if all(each[other] for other in before)
                     and all(
-                        other == one
-                        or not (each[other] or other in self.kept)
-                        or not (each[one] or other not in self._list_kept_beyond(one))
-                        or self._meets(other, each)
+                        other == one or not (each[other] or other in kept) or self._meets(other, each)
                         for other in self.aliases
                     )
                 ]
@@ -180,13 +177,12 @@ class Joined:
                 found[one][1] += is_lost and (one not in chosen or refers)
         return sorted((came, lost) for came, lost in found.values())
 
-    def _list_kept_beyond(self, one: str) -> set[str]:
-        """Return the aliases that LEFT JOINs add to what an alias gives."""
-        beyond = {one}
-        for other in self.aliases:
-            if other in self.kept and beyond & {to for _, to, _ in JOINS[other][1]}:
-                beyond.add(other)
-        return beyond - {one}
+    def _list_kept(self) -> set[str]:
+        """Return the aliases without which rows stay: of LEFT JOINs that lead to no condition."""
+        met = set(self.filters)
+        for one in reversed(self.aliases):
+            met |= {to for _, to, _ in JOINS[one][1]} if one in met else set()
+        return {*self.kept} - met
 
     def list_results(self, rows: Mapping[str, list[Row]]) -> list[dict[str, Row]]:
         """Return what FROM and WHERE give, with a row of each alias."""
