@@ -327,9 +327,9 @@ def _find_met_sources(query: Query, scope: Scope) -> set[int]:
     """Return the ids of sources of which all rows of the result have one, as a condition is true of no NULL."""
     met = set[int]()
     for node in (one.node for one in query.conditions(scope) if one.clause == "where"):
-        sources = query.find_sources(node, scope)
+        sources = set(map(id, query.find_sources(node, scope)))
         if node.find(exp.Query, *UNLIKE_NULL) is None and (len(sources) == 1 or not node.find(exp.Or)):
-            met |= set(map(id, sources))
+            met |= sources
     return _add_joined_sources(query, scope, met)
 
 
