@@ -39,6 +39,14 @@ def read_languages() -> dict[str, dict[str, str]]:
     return tomllib.loads((files(__package__ or "") / "data" / "languages.toml").read_text("utf-8"))
 
 
+@cache
+def _read_reasons(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """Return patterns of English words with names among them, each with a language's words for it."""
+    every = tomllib.loads((files(__package__ or "") / "data" / "reasons.toml").read_text("utf-8"))
+    names = re.compile(r"\\\{(\w+)\\\}")
+    return [(re.compile(names.sub(r"(?P<\1>.+)", re.escape(en))), said) for en, said in every.get(language, {}).items()]
+
+
 @dataclass(frozen=True)
 class Labels:
     """The labels in the language of a locale; in English if that language has no labels."""
@@ -51,6 +59,14 @@ class Labels:
         if isinstance(text, dict):
             text = text[_choose_plural(number, self.locale)]
         return text.format(n=self.number(number) if "{n}" in text else "", **values)
+
+    def translate(self, reason: str) -> str:
+        """Return what is not counted and why, `what: why` in English, in the locale's language if it has words."""
+        found = list[str]()
+        for part in reason.split(": ", 1):
+            matches = ((pattern.fullmatch(part), said) for pattern, said in _read_reasons(_find_language(self.locale)))
+            found.append(next((said.format(**match.groupdict()) for match, said in matches if match), part))
+        return ": ".join(found)
 
     @property
     def are_english(self) -> bool:
@@ -96,8 +112,11 @@ def _get_language(tag: str) -> str:
 
 def _find_label(key: str, locale: str) -> Label:
     texts = read_catalogue()[key]
-    language = "en" if locale in ENGLISH else find_babel_locale(locale).language
-    return texts.get(language) or texts["en"]
+    return texts.get(_find_language(locale)) or texts["en"]
+
+
+def _find_language(locale: str) -> str:
+    return "en" if locale in ENGLISH else find_babel_locale(locale).language
 
 
 def _choose_plural(count: int, locale: str) -> str:

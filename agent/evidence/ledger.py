@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from sqlglot import exp
 
+from ...tools.database.duckdb.notices import make_kept_totals_condition
 from ...tools.database.table import Cell
 from ...tools.errors import QueryError
 from ...tools.labels import Labels
 from ...tools.ledger import Ledger, NotCountedError, build_query_ledger
+from ...tools.ledger.path import copy_source_node
 from ...tools.sql import Query
 from ..advice import with_fallback
 from ..records import Attempt, Turn
@@ -75,13 +79,32 @@ def format_row_rules_note(query: Query, personal: frozenset[str], labels: Labels
 
 
 @with_fallback("checks", "")
-def format_kept_totals_note(query: Query, kept: frozenset[str], labels: Labels) -> str:
-    """Return which tables that a query adds up have rows of totals among them; '' if none has, or it chooses rows."""
-    read = kept & query.tables.keys()
-    if not read or query.tree.find(exp.Sum, exp.Avg, exp.Count) is None:
+def format_kept_totals_note(
+    query: Query, kept: frozenset[str], chosen: Attempt, turn: Turn, run: Run, labels: Labels
+) -> str:
+    """Return which tables have rows of totals that a result hangs on; '' if it is the same without them.
+
+    Runs a query, so call it within an effect.
+    """
+    read, result, resources = sorted(kept & query.tables.keys()), chosen.result, run.resources
+    if not read or result is None or query.tree.find(exp.AggFunc, exp.Window, exp.Limit) is None:
         return ""
-    clauses = query.tree.find_all(exp.Where, exp.Having, exp.Group)
-    columns = (query.column(column) for clause in clauses for column in clause.find_all(exp.Column))
-    if any(column is not None and column.schema.kind == "text" for column in columns):
-        return ""
-    return labels.say("kept_totals", tables=labels.join(sorted(read)))
+    notices, without = resources.database.notices, query.edit()
+    for source, table in (pair for scope in query.scopes for pair in scope.tables if pair[1].name in read):
+        condition = make_kept_totals_condition(notices, table)
+        rest = exp.select("*").from_(copy_source_node(source), copy=False)
+        rest.where(exp.not_(exp.condition(condition or "true", dialect=query.rules.grammar)), copy=False)
+        without.of(source.node).replace(rest.subquery(source.label, copy=False))
+    with suppress(QueryError):  # if nobody can tell, there may be some
+        if not (turn.approve or run.settings.approve or result.truncated):
+            limits = replace(run.settings.limits, seconds=min(LONGEST_SECONDS, run.settings.limits.seconds))
+            found = resources.masked_database.execute(without.sql, limits, run.cancellation)
+            # Rows that are the same, or are there no more, add up no total.
+            if not found.withheld and not _count_rows(found.rows) - _count_rows(result.rows):
+                return ""
+    return labels.say("kept_totals", tables=labels.join(read))
+
+
+def _count_rows(rows: Sequence[Sequence[Cell]]) -> Counter[str]:
+    """Count how often each row is there, but for what sums in another order differ in."""
+    return Counter(str([f"{cell:.9g}" if isinstance(cell, float) else cell for cell in row]) for row in rows)

@@ -133,8 +133,8 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     say = chosen.comments.say if chosen else ""
     labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, say))
     rows_note = format_row_rules_note(query, personal, labels) if query and personal else ""
-    if query and not rows_note and (kept := run.resources.database.tables_with_totals):
-        rows_note = format_kept_totals_note(query, kept, labels)
+    if query and chosen and not rows_note and (kept := run.resources.database.tables_with_totals):
+        rows_note = format_kept_totals_note(query, kept, chosen, turn, run, labels)
     found = _make_conclusion(turn, chosen, query, by_code, run, rows_note, labels, discarded=bool(discarded))
     comparison = compare_code_with_query(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,9 @@ import pytest
 from tableturn import SQLAgent
 from tableturn.agent import Answer
 from tableturn.agent.answers.render import list_answer_reasons, list_basis_lines
+from tableturn.agent.evidence import ledger as evidence
 from tableturn.tools.labels import Labels
-from tableturn.tools.ledger import JoinCount, Ledger, MissingCount, NewestDate, VariantCount
+from tableturn.tools.ledger import JoinCount, Ledger, MissingCount, NewestDate, VariantCount, count, path
 from tableturn.tools.readings import AlternativeReading, ReadingResult, Rows, compare_readings, summarize_outcomes
 from tableturn.tools.sample import build_sample
 
@@ -101,6 +104,45 @@ def test_what_another_reading_gives_is_told_in_german(here: Rows, there: Rows, s
     outcome = compare_readings(rival, ReadingResult(here), ReadingResult(there), ordered=False, locale="de")
     assert outcome is not None
     assert (outcome.says, summarize_outcomes([outcome], "de")) == (says, f"Verstanden als „anders“: {says}.")
+
+
+def test_what_is_not_counted_is_told_in_german(sales: Path) -> None:
+    correlated = "SELECT id, (SELECT COUNT(*) FROM sale WHERE product_id = product.id) FROM product"
+    answer = ask(sales, correlated, "Wie viele Verkäufe gibt es je Produkt?")
+    told = "Nicht gezählt: die Zeilen von sale: die Unterabfrage hängt von der äußeren ab."
+    assert list_basis_lines(answer)[-1] == told
+    assert answer.ledger is not None
+    assert answer.ledger.not_counted == ("the rows of sale: it is correlated",), "for programs it stays as it is"
+
+
+def test_every_reason_not_to_count_has_a_german_form() -> None:
+    texts = [text for module in (count, path, evidence) for text in list_reasons(Path(module.__file__ or ""))]
+    parts = {part for text in texts for part in text.split(": ", 1)} - {"@", "@ of @", "the @ of @"}
+    assert len(parts) > 35
+    assert [part for part in parts if Labels("de").translate(part) == part] == []
+    odd = "the rows of a that have no match in b: c: it is in a condition"
+    assert Labels("de").translate(odd).startswith("die Zeilen von a ohne passenden Eintrag in b: ")
+    assert Labels().translate(odd) == odd
+
+
+def list_reasons(module: Path) -> Iterator[str]:
+    """Yield what a module says that is not counted and why, with `@` for each name."""
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        found: Sequence[ast.expr | None] = []
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("NotCountedError", "not_counted.append")):
+            found = node.args
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".attempt"):
+            found = node.args[:1]
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("what", "NO_SUBJECT"):
+            found = [node.value]
+        elif isinstance(node, ast.AnnAssign | ast.Assign) and ast.unparse(node).startswith("problems = "):
+            found = node.value.keys if isinstance(node.value, ast.Dict) else []
+        for one in found:
+            for each in [one.body, one.orelse] if isinstance(one, ast.IfExp) else [one]:
+                if isinstance(each, ast.JoinedStr):
+                    yield "".join(str(part.value) if isinstance(part, ast.Constant) else "@" for part in each.values)
+                elif isinstance(each, ast.Constant):
+                    yield str(each.value)
 
 
 def test_every_fact_of_the_ledger_has_a_german_form() -> None:

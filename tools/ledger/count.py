@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
+from itertools import pairwise
+from typing import Literal
+from unicodedata import normalize
 
 from sqlglot import exp
 
-from ..basis.dates import DateUse, find_date_use
+from ..basis.dates import DateUse, find_date_use, parse_days
 from ..database.rendering.text import one_line
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
@@ -50,8 +53,13 @@ _YEAR = 365  # days, of a period without a beginning
 _LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
 _CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
-_SPACES = (" ", "\u00a0", "\t", "\n")
+_MOST_VALUES = 10_000  # of a column whose variants are looked for
 _EACH = ("each", "every", "all")
+_NOW = re.compile(r"current_|\b(?:now|today|curdate|sysdate|localtime)", re.IGNORECASE)
+_PARTS_OF_DATE = (
+    *(exp.Cast, exp.Date, exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.TimeToStr, exp.Year, exp.Extract),
+    *(exp.DateTrunc, exp.TimestampTrunc),
+)
 
 _UNREAD = Ledger(not_counted=("the query cannot be read",))
 
@@ -122,6 +130,7 @@ class _LedgerCounter:
     not_counted: list[str] = field(default_factory=list[str])
     newest: NewestDate | None = None
     top: JoinPath | None = None
+    once: list[QuerySource] = field(default_factory=list[QuerySource])  # those whose rows no join repeats
     may_repeat: bool = False  # whether rows that joins leave out would be there several times
 
     def attempt(self, what: str, count: Callable[[], None]) -> bool:
@@ -150,16 +159,20 @@ class _LedgerCounter:
             for what, add in (("rows", partial(self._add_join_counts, path)), *repeats):
                 if not self.attempt(f"the {what} of {read}", add):
                     self.may_repeat = True
-        for node in self.query.own(scope, exp.In, exp.Exists):
-            if (inner := node.args.get("query") if isinstance(node, exp.In) else node.this) is None:
+        for node in self.query.own(scope, exp.In, exp.Exists, exp.All, exp.Any) if scope.sources else ():
+            inner = node.args.get("query") if isinstance(node, exp.In) else node.this
+            if inner is None or not isinstance(inner.unnest(), exp.Query):
                 continue
             other = self.query.find_scope(inner.unnest())
-            matched = ", ".join(map(_get_source_name, other.sources)) if other is not None else "a sub-query"
+            matched = ", ".join(map(_get_source_name, other.sources if other is not None else ())) or "a sub-query"
             self.not_counted.append(f"the rows of {read} that have no match in {matched}: it is in a condition")
-            around = node.parent.parent if isinstance(node.parent, exp.Paren) else node.parent
-            if other is not None and isinstance(node, exp.In) and isinstance(around, exp.Not):
+            if (condition := _find_exclusion(node)) is None:
+                continue
+            if other is not None:
                 what = f"missing values in {matched}, which “not in” compares"
                 self.attempt(what, partial(self._add_excluded_values, other, matched))
+            what = f"the rows of {read} that “not in” leaves out for a missing value"
+            self.attempt(what, partial(self._add_rows_without_value, scope, condition))
 
     def add_variants(self, scope: Scope) -> None:
         """Add the values of one SELECT's groups that differ only in how they are written."""
@@ -201,24 +214,59 @@ class _LedgerCounter:
 
     def _find_counting_key(self, path: JoinPath) -> exp.Expr | None:
         """Return the key that counts repeated rows once; None if the joins repeat no row."""
-        if all(step.has_key for step in path.steps):
+        if all(step.has_key or self._has_distinct_partners(path, step) for step in path.steps):
             return None
-        laid = path.build_select([exp.Count(this=exp.Star())])
-        alone = laid.copy()
-        alone.set("joins", None)
-        ((many,),), ((once,),) = self._run_select(laid, path.scope), self._run_select(alone, path.scope)
-        if _to_int(many) == _to_int(once):
+        if self._count_rows(path) == self._count_rows(path, until=0):
             return None
         key, *more = _list_key_columns(self.query, path.subject)
         if more:
             raise NotCountedError(f"{_get_source_name(path.subject)} is repeated and has no key of one column")
         return key
 
+    def _has_distinct_partners(self, path: JoinPath, step: JoinStep) -> bool:
+        """Whether no value that a join compares comes twice in its source, which is often small."""
+        value, *more = (link.end(step.source) for link in step.links)
+        if more or step.conditions:
+            return False
+        counts = exp.Count(this=value.copy()), exp.Count(this=exp.Distinct(expressions=[value.copy()]))
+        ((rows, different),) = self._run_select(select_from(copy_source_node(step.source), *counts), path.scope)
+        return rows == different
+
+    def _count_rows(self, path: JoinPath, *, until: int | None = None, side: Literal["LEFT", ""] = "LEFT") -> int:
+        select = path.build_select([exp.Count(this=exp.Star())], until=until, side=side)
+        ((rows,),) = self._run_select(select, path.scope)
+        return _to_int(rows)
+
+    def _is_quicker_inner(self, path: JoinPath) -> bool:
+        """Whether all joins are inner ones that repeat no row, and the engine is quicker at those."""
+        is_plain = path.subject in self.once and not any(step.kept for step in path.steps)
+        return is_plain and not self.query.rules.is_sqlite
+
+    def _count_by_inner_joins(self, path: JoinPath, outputs: list[exp.Expr], ends: list[exp.Expr]) -> list[int] | None:
+        """Return what outputs count, by inner joins; None if those do not tell which rows lack a partner."""
+        (step, *more), chosen = path.steps or (None,), path.find_filtering_sources()
+        is_single = step and not more and all(part.named == (step.source,) for part in path.filters)
+        if step is None or not self._is_quicker_inner(path) or (chosen and not is_single):
+            return None
+        refer = _make_count([step.reference_condition], None)
+        ((every, referring),) = self._run_select(path.build_select([outputs[0], refer], until=0), path.scope)
+        (found,), rows = self._run_select(path.build_select([outputs[0], *ends], side=""), path.scope), _to_int(every)
+        stay, *others = map(_to_int, found)
+        if not more:
+            lost = [rows - stay, *([_to_int(referring) - stay] if chosen else [])]
+            return [rows, *([rows] if path.filters else []), *lost, *others]
+        count = partial(self._count_rows, path, side="")
+        left = [rows, *(count(until=end) if stay < rows else rows for end in range(1, len(path.steps))), stay]
+        return [rows, *(before - after for before, after in pairwise(left)), *others]
+
     def _add_join_counts(self, path: JoinPath) -> None:
         if any(one.source.table is None or one.source.table.name in self.ruled for one in path.steps if self.ruled):
             raise NotCountedError(f"which rows of {', '.join(sorted(self.ruled))} may be read depends on who asks")
         columns, value = self._list_grouped_or_averaged_columns(path), _find_sum(path)
+        columns = [one for one in columns if self._may_be_missing(path, *one)]
         key = self._find_counting_key(path)
+        if key is None and path.steps:
+            self.once.append(path.subject)
         self.may_repeat |= key is not None or any(one.source is not path.subject for one in path.singles)
         if not (path.steps or columns):
             return
@@ -239,29 +287,27 @@ class _LedgerCounter:
             if step.source in chosen:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
                 alone = [step.missing] if key is None else []
-                outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition], key))
                 if own := path.list_filters_after(step):
-                    held = [*comes[id(step)], step.missing, *own]
-                    outputs += [_make_count(each, None) for each in ([*held, step.reference_condition], held)]
+                    # Who has no partner may meet the condition on it, and stay.
+                    holds = exp.Coalesce(this=exp.and_(*own), expressions=[exp.false()])
+                    alone.append(exp.not_(holds, copy=False))
+                outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition], key))
         stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
-        outputs += [
-            _make_count(stays, key),
-            *(_make_count([*stays, _write_missing(column, use)], key) for column, use, _ in columns),
-        ]
-        (row,) = self._run_select(path.build_select(outputs), path.scope)
-        numbers = map(_to_int, row)
+        ends = [_make_count([*stays, _write_missing(column, use)], key) for column, use, _ in columns]
+        ends = [_make_count(stays, key), *ends] if columns else []
+        outputs += ends
+        row = self._count_by_inner_joins(path, outputs, ends)
+        numbers = map(_to_int, row or self._run_select(path.build_select(outputs), path.scope)[0])
         left = next(numbers)
         for step in path.steps:
             rows, number = next(numbers) if path.filters else left, next(numbers)
             lost = number if key is None else rows - number
             left -= 0 if step.kept else lost
-            kept = step.kept
+            kept, every = step.kept, lost
             if step.source in chosen:
                 lost = next(numbers) - (0 if key is None else number)
                 if path.list_filters_after(step):
-                    dropped, held = lost - next(numbers), next(numbers)
-                    # Who has no partner may not meet the condition on it.
-                    lost, kept = (dropped, False) if dropped else (held, True)
+                    lost, kept = (lost, False) if lost else (every, True)
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
@@ -270,7 +316,12 @@ class _LedgerCounter:
             beside = _render_cell(" and ".join(map(self.query.text, step.conditions)))
             of = _get_source_name(path.subject)
             self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside))
-        all_rows = next(numbers)
+            if lost < every and lost and not step.kept:
+                compared = [link.far_end(step.source) for link in step.links]
+                key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
+                item = _get_source_name(step.before[0]), key_columns
+                self.nulls.append(MissingCount(*item, "unmatched", every - lost, of, rows, material))
+        all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
                 material = hidden and number >= MATERIAL * all_rows
@@ -295,6 +346,14 @@ class _LedgerCounter:
         every += [(one, "averaged", True) for one in self._find_columns(averaged, scope, "missing values")]
         return list({(one[0].place, one[1]): one for one in every}.values())
 
+    def _may_be_missing(self, path: JoinPath, column: TableColumn, use: str, _: bool) -> bool:
+        """Whether a column may be missing in the counted rows, by a look at the table that is joined to them."""
+        source = column.source
+        if source is path.subject or source.table is None or path.scope.is_source_optional(source):
+            return True
+        alone = select_from(copy_source_node(source), _make_count([_write_missing(column, use)], None))
+        return _to_int(self._run_select(alone, path.scope)[0][0]) > 0
+
     def _add_excluded_values(self, scope: Scope, read: str) -> None:
         """Count the missing values in a sub-query: next to one of them NOT IN is never true."""
         select, (output, *_) = scope.select, scope.select.expressions
@@ -308,6 +367,24 @@ class _LedgerCounter:
             item = column.item if column is not None else (read, self.query.text(output.unalias()))
             of = read if len(scope.sources) == 1 else ""
             self.nulls.append(MissingCount(*item, "excluded", missing, of, _to_int(rows), material=True))
+
+    def _add_rows_without_value(self, scope: Scope, condition: exp.Expr) -> None:
+        """Count the rows that a condition leaves out as what it compares is missing: NOT IN is never true of them."""
+        compared = (condition.this.unnest() if isinstance(condition, exp.Not) else condition).this
+        column, conditions = find_passed_column(self.query, compared), self.query.conditions(scope)
+        others = [one.node.copy() for one in conditions if one.clause == "where" and one.node is not condition]
+        if column is None or column.is_primary_key or all(one.node is not condition for one in conditions):
+            return
+        check_countable(self.query, scope)
+        unknown = [compared.is_(exp.Null()), exp.paren(condition).is_(exp.Null())]
+        counts = exp.Count(this=exp.Star()), _make_count(unknown, None)
+        select = copy_select_with_outputs(scope.select, counts)
+        select.set("where", None)
+        ((every, number),) = self._run_select(select.where(*others, copy=False), scope)
+        if missing := _to_int(number):
+            of, rows = _get_source_name(column.source) if len(scope.sources) == 1 else "", _to_int(every)
+            material = missing >= MATERIAL * rows
+            self.nulls.append(MissingCount(*column.item, "unmatched", missing, of, rows, material))
 
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys, or else by the values that are compared."""
@@ -332,9 +409,15 @@ class _LedgerCounter:
 
     def _is_large_part_of_sum(self, path: JoinPath, comes: list[exp.Expr], step: JoinStep, value: exp.Expr) -> bool:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
-        parts = (exp.Sum(this=exp.Abs(this=_make_case(one, value))) for one in (comes, [*comes, step.missing]))
+        parts = [exp.Sum(this=exp.Abs(this=_make_case(one, value))) for one in (comes, [*comes, step.missing])]
         try:
-            ((every, lost),) = self._run_select(path.build_select([*parts]), path.scope)
+            if self._is_quicker_inner(path) and not path.filters:
+                place, whole = path.steps.index(step), [exp.Sum(this=exp.Abs(this=value.copy()))]
+                selects = (path.build_select(whole, until=end, side="") for end in (place, place + 1))
+                every, stays = (self._run_select(select, path.scope)[0][0] for select in selects)
+                lost = float(every or 0) - float(stays or 0)
+            else:
+                ((every, lost),) = self._run_select(path.build_select(parts), path.scope)
         except NotCountedError as reason:
             self.not_counted.append(f"the part of the sum that {_get_source_name(step.source)} leaves out: {reason}")
             return False
@@ -418,12 +501,17 @@ class _LedgerCounter:
         inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
         if single.source.side == "LEFT":
             inner.where(exp.not_(keys[-1].is_(exp.Null()), copy=False), copy=False)
-        outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star())
-        ((every, once),) = self._run_select(select_from(inner.subquery("counted", copy=False), *outputs), scope)
-        return (_to_int(every) - _to_int(once), _to_int(once)) if _to_int(every) > _to_int(once) else None
+        columns = [exp.column(f"c{place}") for place in range(len(terms) if single.is_grouped else 0)]
+        different = [exp.Count(this=exp.Distinct(expressions=[column])) for column in columns]
+        outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star()), *different
+        counted = select_from(inner.subquery("counted", copy=False), *outputs)
+        ((every, once, *groups),) = self._run_select(counted, scope)
+        if _to_int(every) <= _to_int(once) or max(map(_to_int, groups), default=0) >= MOSTLY_ONE * _to_int(once):
+            return None  # in groups of one row each, how often it is joined is counted
+        return _to_int(every) - _to_int(once), _to_int(once)
 
     def _record_repeated_rows(self, path: JoinPath, single: SingleSource) -> None:
-        if (counted := self._count_repeated_rows(path, single)) is None:
+        if single.source in self.once or (counted := self._count_repeated_rows(path, single)) is None:
             return
         more, rows = counted
         material, of = single.is_material and more >= MATERIAL * rows, _get_source_name(single.source)
@@ -446,7 +534,7 @@ class _LedgerCounter:
         use, _ = find_date_use(self.query)
         if use is None or not use.used:
             return
-        first, last = use.first[:10] or self._find_computed_beginning(use), use.last[:10]
+        first, last = self._find_period(use, today)
         day = newest(use.table, use.column) if first or last else ""
         if not day or not (last or first > day):
             return
@@ -454,22 +542,35 @@ class _LedgerCounter:
         end = min(date.fromisoformat(last), today) if last else date.fromisoformat(first)
         days = (end - date.fromisoformat(day)).days
         period = (end - date.fromisoformat(first)).days + 1 if first else _YEAR
-        material = not last or (days > 1 and days >= _LATE * period)
-        self.newest = NewestDate(use.table, use.column, day, last or first, material)
+        is_late = (days > 1 and days >= _LATE * period) or (days > 0 and first > day)
+        self.newest = NewestDate(use.table, use.column, day, last or first, not last or is_late)
 
-    def _find_computed_beginning(self, use: DateUse) -> str:
-        """Return the day since when a date column is asked about, if that is computed; empty if there is none."""
+    def _find_period(self, use: DateUse, today: date) -> tuple[str, str]:
+        """Return the first and last day asked about, empty for an open end; the engine computes them where needed."""
+        firsts, lasts, until = {use.first[:10]}, {use.last[:10]}, ""
         for condition in (one for scope in self.query.scopes for one in self.query.conditions(scope)):
             node = condition.node
-            if not isinstance(node, exp.GT | exp.GTE | exp.Between) or not self.query.holds(condition):
+            if not isinstance(node, exp.Between | exp.EQ | exp.GT | exp.GTE | exp.LT | exp.LTE):
                 continue
-            near, far = node.this, node.args.get("low") or node.args["expression"]
-            column = self.query.column(near.this if isinstance(near, exp.Cast | exp.TsOrDsToDate) else near)
-            if column is not None and column.item == (use.table, use.column) and not far.find(exp.Column, exp.Query):
+            near = node.this
+            while isinstance(near, _PARTS_OF_DATE):
+                near = near.expression if isinstance(near, exp.Extract) else near.this
+            column = self.query.column(near) if self.query.holds(condition) else None
+            if column is None or column.item != (use.table, use.column):
+                continue
+            low, high = (node.args.get(end) or node.expression for end in ("low", "high"))
+            begins = [(firsts, low)] if not isinstance(node, exp.LT | exp.LTE) else []
+            ends = [(lasts, high)] if not isinstance(node, exp.GT | exp.GTE) else []
+            for days, far in begins + ends:
+                if far.find(exp.Column, exp.Query) or self.query.literal(far) is not None:
+                    continue
                 ((cell,),) = self._run_select(exp.select(far.copy()), condition.scope)
-                with suppress(ValueError):  # it is no date
-                    return date.fromisoformat(str(cell)[:10]).isoformat()
-        return ""
+                found = parse_days(str(cell)[:10])
+                days.add(found.first if days is firsts else found.last)
+                # Since a day before today means until today.
+                until = until or (today.isoformat() if days is firsts and _NOW.search(self.query.text(far)) else "")
+        first = max(firsts)
+        return first, min(filter(None, lasts if first else {use.last[:10]}), default=until)
 
     # Groups that differ only in how they are written
 
@@ -481,25 +582,30 @@ class _LedgerCounter:
             if not self._find_value_variants(alone, column, scope):
                 return
         found = self._find_value_variants(scope.select, column, scope)
-        if several := [row for row in found if _to_int(row[3]) > 1]:
-            aside = sum(_to_int(row[4]) - _to_int(row[5]) for row in several)
-            values = tuple(f"“{_render_cell(row[1])}”, “{_render_cell(row[2])}”" for row in several[:_EXAMPLES])
-            groups = sum(_to_int(row[3]) - 1 for row in several)
-            material = aside >= MATERIAL * sum(_to_int(row[4]) for row in found)
+        if several := [group for group in found if len(group) > 1]:
+            aside = sum(sum(rows for _, rows in group) - max(rows for _, rows in group) for group in several)
+            shown = ((_render_cell(group[0][0]), _render_cell(group[-1][0])) for group in several[:_EXAMPLES])
+            values = tuple(f"“{first}”, “{last}”" for first, last in shown)
+            groups = sum(len(group) - 1 for group in several)
+            material = aside >= MATERIAL * sum(rows for group in found for _, rows in group)
             self.variants.append(VariantCount(*column.item, values, groups, aside, material))
 
-    def _find_value_variants(self, select: exp.Select, column: TableColumn, scope: Scope) -> list[Sequence[Cell]]:
-        """Return a column's values grouped without case and spacing; empty if no group has two."""
-        inner = copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
-        inner.set("group", exp.Group(expressions=[column.node.copy()]))
-        value, rows, folded = exp.column("c0"), exp.column("c1"), exp.Lower(this=exp.column("c0"))
-        for space in _SPACES:
-            folded = exp.Replace(this=folded, expression=exp.Literal.string(space), replacement=exp.Literal.string(""))
-        outputs = (exp.Min(this=value), exp.Max(this=value), exp.Count(this=exp.Star()))
-        valued = inner.subquery("valued", copy=False)
-        outer = select_from(valued, folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows))
-        found = [row for row in self._run_select(outer.group_by(folded.copy(), copy=False), scope) if row[0]]
-        return found if any(_to_int(row[3]) > 1 for row in found) else []
+    def _find_value_variants(
+        self, select: exp.Select, column: TableColumn, scope: Scope
+    ) -> list[list[tuple[str, int]]]:
+        """Return a column's values with their rows, grouped without case and spacing; empty if no group has two."""
+        valued = copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
+        valued.set("group", exp.Group(expressions=[column.node.copy()]))
+        found = self._run_select(valued.limit(_MOST_VALUES + 1, copy=False), scope)
+        if len(found) > _MOST_VALUES:
+            raise NotCountedError("there are too many groups")
+        groups = defaultdict[str, list[tuple[str, int]]](list)
+        for value, rows in found:
+            # An engine may fold no other letters than ASCII's.
+            if folded := "".join(normalize("NFKC", str(value or "")).casefold().split()):
+                groups[folded].append((str(value), _to_int(rows)))
+        several = any(len(group) > 1 for group in groups.values())
+        return [sorted(groups[folded]) for folded in sorted(groups)] if several else []
 
 
 def _to_int(cell: Cell) -> int:
@@ -517,6 +623,15 @@ def _get_source_name(source: QuerySource) -> str:
 
 def _write_condition(query: Query, step: JoinStep) -> str:
     return " and ".join(query.text(link.condition or link.ends[0][1]) for link in step.links)
+
+
+def _find_exclusion(node: exp.Expr) -> exp.Expr | None:
+    """Return the condition NOT IN, or `<> ALL`, that a sub-query in a condition stands in; None if in another."""
+    compared = node if isinstance(node, exp.In) else node.parent
+    if isinstance(node, exp.All):
+        return compared if isinstance(compared, exp.NEQ) else None
+    around = compared and (compared.parent.parent if isinstance(compared.parent, exp.Paren) else compared.parent)
+    return around if isinstance(compared, exp.In | exp.EQ) and isinstance(around, exp.Not) else None
 
 
 def _make_case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:

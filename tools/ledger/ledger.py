@@ -40,11 +40,15 @@ class JoinCount:
 
 @dataclass(frozen=True)
 class MissingCount:
-    """The number of rows with a missing value in a grouped, averaged or compared column."""
+    """The number of rows with a missing value in a grouped, averaged or compared column.
+
+    Its use is `grouped`, `averaged`, `excluded` for what NOT IN reads, or `unmatched` for what leaves out a row of its
+    own, as a join or NOT IN compares it with others.
+    """
 
     table: str
     column: str
-    use: str  # `grouped`, `averaged`, or `excluded` for what NOT IN compares
+    use: str
     missing: int
     of: str  # the table whose rows these are; empty for rows that joins have made
     rows: int  # all that are grouped, averaged or compared
@@ -118,7 +122,7 @@ class Ledger:
 
     def list_basis(self, labels: Labels) -> tuple[str, ...]:
         """Return the facts that hardly change the answer, and what was not counted."""
-        missed = "; ".join(self.not_counted)
+        missed = "; ".join(map(labels.translate, self.not_counted))
         facts = self.list_facts(labels, material=False)
         return (*facts, labels.say("not_counted", what=missed)) if missed else facts
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlglot import exp
 
-from ..sql.query import Query, QueryCondition, TableColumn, get_argument
+from ..sql.query import Query, QueryCondition, TableColumn, get_argument, get_join_conditions
 from ..sql.scope import QuerySource, Scope, SourceColumn, iterate_enclosing_scopes
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
@@ -23,6 +24,7 @@ _READ = ("column", "alias", "rowid", "string", "star", "output")
 UNLIKE_NULL = (exp.Coalesce, exp.Case, exp.If, exp.Concat, exp.ConcatWs, exp.Anonymous, exp.Is)
 """What may give a value where a partner is missing, so that its value does not tell."""
 
+_CHOOSING = (exp.Case, exp.If)
 
 ROWID = "_rowid_"
 """SQLite's key of tables without one."""
@@ -70,12 +72,8 @@ class JoinStep:
     before: tuple[QuerySource, ...]  # each source that its links compare it with, mostly one
     links: tuple[JoinEquality, ...]
     conditions: tuple[exp.Expr, ...] = ()  # what a partner meets besides
+    kept: bool = False  # whether rows without a match stay in the result, as in a LEFT JOIN
     has_key: bool = False  # whether a row has one match at most, as these compare a declared key
-
-    @property
-    def kept(self) -> bool:
-        """Whether rows without a match stay in the result, as in a LEFT JOIN."""
-        return self.source.side == "LEFT"
 
     @property
     def reference_condition(self) -> exp.Expr:
@@ -104,6 +102,7 @@ class SingleSource:
     source: QuerySource
     repeating: tuple[QuerySource, ...]  # sources that may have several rows for one of it, going by declared keys
     is_material: bool  # whether a row that is there twice changes the result
+    is_grouped: bool  # whether it is only counted in groups of its own, of one row each or of several
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,13 +149,15 @@ class JoinPath:
         """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
         return [part.node for part in self.filters if step.source in part.named] if step.kept else []
 
-    def build_select(self, outputs: Sequence[exp.Expr]) -> exp.Select:
-        """Return a SELECT of the counted rows, left-joined to all other sources."""
+    def build_select(
+        self, outputs: Sequence[exp.Expr], *, until: int | None = None, side: Literal["LEFT", ""] = "LEFT"
+    ) -> exp.Select:
+        """Return a SELECT of the counted rows, joined to all other sources, or to the first of them."""
         if not self.steps and len(self.scope.sources) > 1:
             return copy_select_with_outputs(self.scope.select, outputs)
-        select = select_from(copy_source_node(self.subject), *outputs)
-        for step in self.steps:
-            join = exp.Join(this=copy_source_node(step.source), side="LEFT")
+        select = select_from(copy_source_node(self.subject), *(output.copy() for output in outputs))
+        for step in self.steps[:until]:
+            join = exp.Join(this=copy_source_node(step.source), side=side)
             conditions = [link.condition for link in step.links if link.condition is not None]
             if conditions:
                 join.set("on", exp.and_(*conditions, *step.conditions))
@@ -176,15 +177,20 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     links, rest = _split_join_conditions(query, scope)
     # What adds values of several sources means each of their combinations.
     joined = len(scope.sources) > 1  # else no row can be repeated
-    added = (
-        ({one for one, _ in places}, is_sum) for places, is_sum in (_find_sums(query, scope, {}) if joined else ())
-    )
-    sums = [(sources.pop(), is_sum) for sources, is_sum in added if len(sources) == 1]
-    summed = [source for source in scope.sources if any(one == id(source) for one, _ in sums)]
-    finest = _find_finest_source(query, scope, links, summed)
+    added = (({one for one, _ in places}, use) for places, use in (_find_sums(query, scope, {}) if joined else ()))
+    sums = [(sources.pop(), use) for sources, use in added if len(sources) == 1]
+    uses = {id(source): {use for one, use in sums if one == id(source)} for source in scope.sources}
+    grouped = [source for source in scope.sources if uses[id(source)] == {"group"}]
+    summed = [source for source in scope.sources if uses[id(source)] and source not in grouped]
+    met = _find_met_sources(query, scope) if joined else set[int]()
+    finest = _find_finest_source(query, scope, links, summed, met)
     if (subject := finest or next(iter(summed), None)) is None:
         raise NotCountedError(NO_SUBJECT)
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
+    if not any(isinstance(one.this, exp.Star) for one in query.find_aggregates(scope, exp.Count)):
+        # Of what is counted through LEFT JOINs to the table between it and others, who has no match is not counted.
+        met |= {id(one) for one in summed if one.side == "LEFT" and subject.side == "LEFT" and one is not subject}
+    steps = [replace(step, kept=step.kept and id(step.source) not in met) for step in steps]
     # Who has no partner in a LEFT JOIN that meets its condition stays in the result.
     held = [one for one in rest if one.source is None or one.source.side != "LEFT" or one.source is subject]
     narrowed = [one.source for one in rest if one not in held]
@@ -201,18 +207,18 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     others = [one for one in filters if one not in own]
     open_ends = [step.source for step in steps if not step.has_key]
     singles = list[SingleSource]()
-    for source in (summed or [subject]) if joined else ():
+    for source in [*(summed or [subject]), *(one for one in grouped if one is not subject)] if joined else ():
         repeating = query.find_repeating_sources(source, scope)
         if source is finest:
             # Values of a likely key were looked at, if not all of them.
             repeating = [one for one in open_ends if one in repeating] or open_ends
         # What is averaged may mean the rows it is joined to; what is summed does not.
-        is_material = any(one == id(source) and (is_sum or source is subject) for one, is_sum in sums)
+        is_material = bool(uses[id(source)] - (set() if source is subject else {"average"}))
         if source is subject:
             plain = query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count)
             is_material = is_material or any(not isinstance(one.this, exp.Distinct) for one in plain)
         if repeating:
-            singles.append(SingleSource(source, tuple(repeating), is_material))
+            singles.append(SingleSource(source, tuple(repeating), is_material, source in grouped))
     return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles))
 
 
@@ -239,44 +245,48 @@ def check_countable(query: Query, scope: Scope) -> None:
         raise NotCountedError(reason)
 
 
-_Sums = set[tuple[frozenset[SourceColumn], bool]]
+_Sums = set[tuple[frozenset[SourceColumn], Literal["sum", "average", "group"]]]
 
 
 def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
-    """Return the columns in each sum, count or average of a SELECT or its readers, and if it adds."""
+    """Return the columns in each sum, count or average of a SELECT or its readers, with its use.
+
+    It is `group` for what is counted in groups of its own.
+    """
     if (sums := known.get(id(scope))) is not None:
         return sums
     sums = known[id(scope)] = _Sums()
     terms = {place for term in query.resolve_group_by_terms(scope) or () for place in _find_places(query, scope, term)}
     for node in query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count, exp.Anonymous):
-        places = _find_places(query, scope, node)
-        is_counted, sources = isinstance(node, exp.Count), {one for one, _ in places}
-        # By groups of its own rows a table is counted to see how often it is joined; a CASE may count the joined rows.
-        if is_counted and not (isinstance(node.this, exp.Column) and sources.isdisjoint(one for one, _ in terms)):
-            continue
-        # What a condition gives, as in `SUM(CASE WHEN ... THEN 1 ELSE 0 END)`, counts the joined rows.
-        if not (isinstance(node.this, exp.Distinct) or _gives_constants(node.this)):
-            sums.add((places, not isinstance(node, exp.Avg)))
+        places, use = (
+            _find_places(query, scope, node, only_given=True),
+            "average" if isinstance(node, exp.Avg) else "sum",
+        )
+        if isinstance(node, exp.Count):
+            # A CASE, or a group's own column, counts the joined rows.
+            if not isinstance(node.this, exp.Column) or places & terms or _is_part_of_rows(query, scope, node):
+                continue
+            use = "group" if {one for one, _ in places} & {one for one, _ in terms} else "sum"
+        if not isinstance(node.this, exp.Distinct):
+            sums.add((places, use))
     if any(map(scope.select.args.get, SHAPING)):
         return sums
     for outer in query.scopes:
         for source in (one for one in outer.sources if one.query is scope.select):
-            for places, is_sum in [*_find_sums(query, outer, known)]:
+            for places, use in [*_find_sums(query, outer, known)]:
                 inner = (_find_output(query, source, scope, name)[0] for one, name in places if one == id(source))
-                sums.add((frozenset[SourceColumn]().union(*inner), is_sum))
+                if use != "group":  # the groups are not here
+                    sums.add((frozenset[SourceColumn]().union(*inner), use))
     return sums
 
 
-def _gives_constants(node: object) -> bool:
-    """Whether an expression is a condition, or chooses among literals by one."""
-    if not isinstance(node, exp.Expr):
-        return False
-    node = node.unnest()
-    if not isinstance(node, exp.Case | exp.If):
-        return isinstance(node, exp.Predicate)
-    branches = [*node.args.get("ifs", ()), node] if isinstance(node, exp.Case) else [node]
-    given = [one.args.get(name) for one in branches for name in ("true", "false", "default")]
-    return all(isinstance(one, exp.Literal | exp.Null | exp.Neg) for one in given if one is not None)
+def _is_part_of_rows(query: Query, scope: Scope, count: exp.Count) -> bool:
+    """Whether a column's count is set against COUNT(*), to tell which of the joined rows have a value."""
+    output, left = count, any(one.side == "LEFT" for one in query.find_sources(count, scope))
+    while output.parent is not None and output.parent is not scope.select:
+        output = output.parent
+    beside = scope.select if left else output
+    return any(isinstance(one.this, exp.Star) for one in beside.find_all(exp.Count))
 
 
 def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> tuple[frozenset[SourceColumn], bool]:
@@ -305,13 +315,34 @@ def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
     return TableColumn(at.node, at.clause, at.owner, at.source, table, column) if table and column else None
 
 
-def _find_places(query: Query, scope: Scope, node: exp.Expr) -> frozenset[SourceColumn]:
-    named = map(query.at, node.find_all(exp.Column))
+def _find_places(query: Query, scope: Scope, node: exp.Expr, *, only_given: bool = False) -> frozenset[SourceColumn]:
+    """Return the columns in an expression, or only those that it gives: no condition's, as of a CASE."""
+    every = node.walk(prune=lambda one: only_given and isinstance(one, exp.Predicate))
+    chosen = (one for one in every if not (only_given and one.arg_key == "this" and isinstance(one.parent, _CHOOSING)))
+    named = (query.at(one) for one in chosen if isinstance(one, exp.Column))
     return frozenset(one.place for one in named if one is not None and one.owner is scope and one.source is not None)
 
 
+def _find_met_sources(query: Query, scope: Scope) -> set[int]:
+    """Return the ids of sources of which all rows of the result have one, as a condition is true of no NULL."""
+    met = set[int]()
+    for node in (one.node for one in query.conditions(scope) if one.clause == "where"):
+        sources = set(map(id, query.find_sources(node, scope)))
+        if node.find(exp.Query, *UNLIKE_NULL) is None and (len(sources) == 1 or not node.find(exp.Or)):
+            met |= sources
+    return _add_joined_sources(query, scope, met)
+
+
+def _add_joined_sources(query: Query, scope: Scope, found: set[int]) -> set[int]:
+    """Return sources with those that they are joined to: of these too there is a row where they have one."""
+    for source in reversed(scope.sources):
+        if id(source) in found:
+            found |= {id(one) for node in get_join_conditions(source) for one in query.find_sources(node, scope)}
+    return found
+
+
 def _find_finest_source(
-    query: Query, scope: Scope, links: Sequence[JoinEquality], summed: Sequence[QuerySource]
+    query: Query, scope: Scope, links: Sequence[JoinEquality], summed: Sequence[QuerySource], met: set[int]
 ) -> QuerySource | None:
     """Return the source with the finest rows; None if no other source's rows are all there once for each of its."""
     if len(scope.sources) == 1:
@@ -322,6 +353,7 @@ def _find_finest_source(
         if (inner := get_argument(node)) is not None
         for one in query.find_sources(inner, scope)
     }
+    named = met | _add_joined_sources(query, scope, named)
     sure = [one for one in scope.sources if not scope.is_source_optional(one) or id(one) in named]
     whole = [one for one in sure if not query.find_repeating_sources(one, scope)]
     leading = next((one for one in sure if one is query.find_unreferenced_source(scope)), None)
@@ -410,7 +442,9 @@ def _order_join_steps(scope: Scope, subject: QuerySource, links: Sequence[JoinEq
         if len({link.condition is None for link in own}) > 1:
             raise NotCountedError("a join compares columns in two ways")
         before = dict.fromkeys(one for link in own if (one := link.get_other_source(source)) is not None)
-        yield JoinStep(source, tuple(before), tuple(own))
+        # From a table that a LEFT JOIN adds to this one, rows without a match do not stay.
+        kept = source.side == "LEFT" and all(map(scope.sources[: scope.sources.index(source)].__contains__, before))
+        yield JoinStep(source, tuple(before), tuple(own), kept=kept)
         reached.append(source)
         left.remove(source)
 
@@ -421,7 +455,7 @@ def _add_conditions(query: Query, step: JoinStep, rest: Sequence[QueryCondition]
     These are a LEFT JOIN's own, and constants for the rest of a key: `l.code = o.code AND l.lang = 'en'`.
     """
     source, table = step.source, step.source.table
-    own = [one.node for one in rest if one.source is source] if step.kept else []
+    own = [one.node for one in rest if one.source is source] if source.side == "LEFT" else []
     if table is None or not table.primary_key or source.renamed:
         return replace(step, conditions=tuple(own))
     left = {*table.primary_key} - {link.find_column(source, query) for link in step.links}

@@ -147,8 +147,19 @@ def test_rows_that_may_be_hidden_are_not_called_lost(sales: Path, monkeypatch: p
     [
         ("SELECT SUM(n) FROM t", True),
         ("SELECT SUM(n) FROM t WHERE day > '2024-01-01'", True),
+        ("SELECT SUM(n) FROM t WHERE a <> 'y'", True),
         ("SELECT SUM(n) FROM t WHERE a <> 'Total'", False),
+        ("SELECT SUM(n) FROM t WHERE a = 'x'", False),
+        ("SELECT SUM(n) FROM t WHERE day < '2024-03-15'", False),
+        ("SELECT SUM(n) FROM (SELECT a AS b, n FROM t) AS s WHERE b <> 'Total'", False),
+        ("WITH s AS (SELECT * FROM t) SELECT SUM(n) FROM s", True),
         ("SELECT a, SUM(n) FROM t GROUP BY a", False),
+        ("SELECT length(a) > 3, COUNT(*) FROM t GROUP BY 1", False),
+        ("SELECT length(a) > 0, COUNT(*) FROM t GROUP BY 1", True),
+        ("SELECT MEDIAN(n) FROM t WHERE a <> 'y'", True),
+        ("SELECT a, n / SUM(n) OVER () FROM t", True),
+        ("SELECT a FROM t ORDER BY n DESC LIMIT 1", True),
+        ("SELECT COUNT(*) FROM t AS one JOIN t AS other ON one.n > other.n", True),
         ("SELECT a FROM t", False),
     ],
 )
@@ -157,6 +168,13 @@ def test_totals_that_a_sum_may_count_twice_are_told(tmp_path: Path, sql: str, to
     answer = ask(tmp_path / "t.csv", sql)
     assert ("ows of t may be totals of other rows, and count twice" in answer.text) is told
     assert answer.evidence["rows lost"] == float(told), "it counts in the confidence"
+
+
+@pytest.mark.parametrize(("where", "told"), [("", True), (" WHERE a IS NOT NULL", False), (" WHERE n > 12", True)])
+def test_totals_without_a_name_are_told_too(tmp_path: Path, where: str, told: bool) -> None:
+    (tmp_path / "t.csv").write_text("a,n\nx,10\ny,20\n,30\n")
+    answer = ask(tmp_path / "t.csv", f"SELECT SUM(n) FROM t{where}")
+    assert ("ows of t may be totals of other rows, and count twice" in answer.text) is told
 
 
 def test_canaries_of_hidden_rows_and_columns_are_in_no_ledger(tmp_path: Path) -> None:

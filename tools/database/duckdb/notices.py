@@ -17,7 +17,7 @@ from ..quoting import literal, quote
 if TYPE_CHECKING:
     import duckdb
 
-    from ..schema import ColumnSchema, Schema
+    from ..schema import ColumnSchema, Schema, TableSchema
 
 GUESSES = ("totals", "headers", "footnotes", "header", "dates", "numbers", "missing", "sheets")
 """Guesses about files that can be decided otherwise; docs/databases.md says what is guessed."""
@@ -219,6 +219,17 @@ def _make_label_condition(columns: Sequence[ColumnSchema]) -> str:
     return (
         " OR ".join(f"length({cell}) <= {_LABEL} AND regexp_full_match({cell}, {label})" for cell in texts) or "false"
     )
+
+
+def make_kept_totals_condition(notices: Iterable[Notice], table: TableSchema) -> str:
+    """Return SQL for the rows of a table that may be totals and are kept; '' if no text tells them."""
+    cells = [quote(column.name) for column in table.columns if column.type == "VARCHAR"]
+    conditions = [_make_label_condition(table.columns)]
+    for notice in notices:
+        if (notice.table, notice.kind) == (table.name, KEPT_TOTALS):
+            named = [f"{cell} = {literal(notice.example)}" for cell in cells]
+            conditions += named if notice.example else [f"coalesce(trim({cell}), '') = ''" for cell in cells[:1]]
+    return f"coalesce({' OR '.join(conditions)}, false)" if cells else ""
 
 
 def is_note_sheet(rows: Sequence[Cells]) -> bool:

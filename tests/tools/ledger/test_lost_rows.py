@@ -1,0 +1,374 @@
+"""Rows that a join leaves out, and rows of which the query should give one each."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from tableturn.tools.database import Database
+from tableturn.tools.formats import ColumnFormat
+from tableturn.tools.labels import Labels
+from tableturn.tools.ledger import NotCountedError, build_query_ledger
+from tableturn.tools.sql import read_query
+
+from tests.tools.ledger.sales import keep, lost, make_sqlite
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id",
+        "SELECT COUNT(*) FROM product p JOIN sale s ON p.id = s.product_id",
+        "SELECT COUNT(*) FROM sale s, product p WHERE s.product_id = p.id",
+        "SELECT COUNT(*) FROM sale AS product_sale JOIN product AS sale ON sale.id = product_sale.product_id",
+        "SELECT p.kind, SUM(s.amount) FROM sale s JOIN product p ON p.id = s.product_id GROUP BY p.kind",
+        "SELECT p.kind FROM sale s JOIN product p ON p.id = s.product_id GROUP BY p.kind HAVING COUNT(*) > 1",
+        "SELECT s.id, p.name FROM sale s JOIN product p ON p.id = s.product_id ORDER BY s.id LIMIT 3",
+        "SELECT COUNT(DISTINCT s.id) FROM sale s JOIN product p ON p.id = s.product_id",
+        "WITH sold AS (SELECT s.amount FROM sale s JOIN product p ON p.id = s.product_id) SELECT SUM(amount) FROM sold",
+        "SELECT n FROM (SELECT COUNT(*) AS n FROM sale s JOIN product p ON p.id = s.product_id) AS counted",
+        "SELECT 0 AS n UNION ALL SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id",
+        "SELECT town FROM shop WHERE 3 < (SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id)",
+        "SELECT p.kind, COUNT(s.id) FROM product p LEFT JOIN sale s ON s.product_id = p.id GROUP BY p.kind",
+    ],
+)
+def test_rows_without_a_partner_are_counted_wherever_a_join_stands(sales: Database, sql: str) -> None:
+    ledger = keep(sales, sql)
+    (join,) = [join for join in ledger.joins if join.table == "product"]
+    assert (join.of, join.rows, join.lost, join.repeated, join.material) == ("sale", 20, 6, 0, True)
+    assert "6 of 20 rows of sale have no match in product and are left out" in ledger.material_facts
+
+
+def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
+    ledger = keep(sales, "WITH shop AS (SELECT * FROM sale WHERE id > 12) SELECT COUNT(*) FROM shop s"
+                         " JOIN product p ON p.id = s.product_id")  # fmt: skip
+    assert [(join.of, join.rows, join.lost) for join in ledger.joins] == [("s", 8, 6)]
+    own = "WITH product AS (SELECT id FROM product WHERE id < 2) SELECT COUNT(*) FROM sale s JOIN product p USING (id)"
+    if sales.dialect != "sqlite":  # it takes that for a recursion
+        assert not keep(sales, own).material_facts
+
+
+def test_another_number_is_written_as_the_answers_own(sales: Database) -> None:
+    joined = "FROM sale s JOIN product p ON p.id = s.product_id"
+    ledger = keep(sales, f"SELECT SUM(s.id) / 7.0 {joined}", value=15.0)
+    assert ledger.line.endswith(" With them it is 30.")
+    ledger = keep(sales, f"SELECT SUM(s.id) / 9.0 {joined}", value=11.67)
+    assert ledger.line.endswith(" With them it is 23.33.")
+    assert ledger.write_line(Labels("de"), [ColumnFormat("number", 1)]).endswith(" Mit ihnen sind es 23,3.")
+
+
+def test_another_number_stands_beside_a_single_one(sales: Database) -> None:
+    ledger = keep(sales, "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id", value=14)
+    assert ledger.line == "6 more have no match in product; with them it is 20."
+    assert sales.execute(ledger.other_sql).rows == ((20,),)
+    joined = "FROM sale s JOIN product p ON p.id = s.product_id"
+    for other in (
+        f"SELECT COUNT(*) {joined} WHERE p.kind = 'light'",  # nobody knows of what kind those are
+        f"SELECT COUNT(*) {joined} GROUP BY p.kind ORDER BY COUNT(*) DESC LIMIT 1",
+        f"SELECT COUNT(p.id) {joined}",  # it is the same
+        # It has no row of a product that is not sold.
+        "SELECT AVG(COALESCE(s.amount, 0)) FROM product p LEFT JOIN sale s ON s.product_id = p.id",
+        "SELECT 100.0 * COUNT(s.id) / COUNT(*) FROM product p LEFT JOIN sale s ON s.product_id = p.id",
+    ):
+        assert keep(sales, other, value=14).other is None
+
+
+def test_the_other_number_is_told_as_what_it_is(tmp_path: Path) -> None:
+    with Database.open(make_sqlite(tmp_path)) as database:
+        joined = "FROM sale s JOIN product p ON p.id = s.product_id"
+        lost = "6 of 20 rows of sale have no match in product and are left out."
+        assert keep(database, f"SELECT COUNT(DISTINCT s.day) {joined}", value=7).line == f"{lost} With them it is 8."
+        both = f"{joined} JOIN payment y ON y.id = s.id"
+        # Who has no payment is left out by design, so that nobody means a number with those.
+        ledger = keep(database, f"SELECT COUNT(*) {both}", value=3)
+        assert (ledger.other, [join.material for join in ledger.joins]) == (None, [True, False])
+        two = "JOIN part a ON a.id = s.product_id JOIN part b ON b.id = s.amount"
+        with closing(sqlite3.connect(tmp_path / "sales.sqlite")) as connection, connection:
+            connection.executescript("CREATE TABLE part (id INTEGER PRIMARY KEY); INSERT INTO part VALUES (1), (2);")
+    with Database.open(tmp_path / "sales.sqlite") as database:
+        ledger = keep(database, f"SELECT SUM(s.id) FROM sale s {two}", value=2)
+        assert ledger.line == (
+            "10 of 20 rows of sale have no match in part and are left out. "
+            "9 of 10 rows of sale have no match in part and are left out. With all of them it is 210."
+        )
+
+
+def test_what_may_be_hidden_is_not_taken_for_lost(sales: Database) -> None:
+    sql = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id"
+    for one in (sql, f"WITH a AS ({sql}) SELECT * FROM a"):
+        ledger = keep(sales, one, value=14, ruled=frozenset({"product"}))
+        assert (ledger.joins, ledger.other) == ((), None)
+        assert "which rows of product may be read depends on who asks" in ledger.not_counted[0]
+    assert keep(sales, sql, ruled=frozenset({"sale"})).joins
+
+
+def test_the_querys_own_filters_hold(sales: Database) -> None:
+    some = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id WHERE s.id > 12 AND p.kind = 'light'"
+    (join,) = keep(sales, some).joins
+    # Two of the six refer to no product at all: who asks about light ones does not ask about them.
+    assert (join.rows, join.lost) == (8, 4)
+    assert keep(sales, some).material_facts == (
+        "4 of 8 rows of sale have no match in product and are left out",
+        "2 of 8 rows of sale have no product id and are left out",
+    )
+    two = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id JOIN shop h ON h.code = s.shop"
+    assert lost(keep(sales, f"{two} WHERE h.town = 'Bonn'")) == {"product": 3, "shop": 0}
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("", (6, True, False)),
+        # A condition on what is not there leaves it out, of those that refer to a product.
+        (" WHERE p.kind <> 'light'", (4, False, True)),
+        (" WHERE p.kind <> 'light' OR p.id IS NULL", (6, True, False)),
+        (" WHERE p.id IS NULL", (6, True, False)),
+        (" WHERE p.kind <> 'light' OR s.id > 16", (2, False, True)),
+    ],
+)
+def test_a_left_join_keeps_who_has_no_partner(sales: Database, where: str, found: tuple[int, bool, bool]) -> None:
+    ledger = keep(sales, f"SELECT s.id, p.name FROM sale s LEFT JOIN product p ON p.id = s.product_id{where}")
+    assert [(join.lost, join.kept, join.material) for join in ledger.joins] == [found]
+    assert bool(ledger.material_facts) is found[2]
+    assert not ledger.minor_facts
+
+
+@pytest.mark.parametrize(
+    ("rest", "found"),
+    [
+        # Of 18 orders 6 have a customer who is gone, 3 a customer whose region is gone.
+        ("orders o LEFT JOIN customer c ON c.id = o.customer_id LEFT JOIN region r ON r.id = c.region_id"
+         " WHERE r.name = 'north'", {"customer": 6, "region": 3}),
+        ("orders o JOIN customer c ON c.id = o.customer_id LEFT JOIN region r ON r.id = c.region_id"
+         " WHERE r.name = 'north'", {"customer": 6, "region": 3}),
+        ("orders o LEFT JOIN customer c ON c.id = o.customer_id LEFT JOIN region r ON r.id = c.region_id"
+         " WHERE r.name = 'north' OR r.id > 9", {"customer": 6, "region": 3}),
+        ("orders o LEFT JOIN customer c ON c.id = o.customer_id LEFT JOIN region r ON r.id = c.region_id"
+         " WHERE r.name = 'north' OR r.id IS NULL", {}),
+        # From the end of a chain each join back leaves out who has no partner.
+        ("customer c LEFT JOIN orders o ON o.customer_id = c.id LEFT JOIN item i ON i.order_id = o.id WHERE i.n = 1",
+         {"orders": 3, "customer": 15}),
+        ("customer c LEFT JOIN orders o ON o.customer_id = c.id LEFT JOIN item i ON i.order_id = o.id"
+         " WHERE i.n = 1 OR i.n IS NULL", {}),
+    ],
+)  # fmt: skip
+def test_a_condition_at_the_end_of_left_joins_leaves_out_who_has_no_match_before(
+    chain: Database, rest: str, found: dict[str, int]
+) -> None:
+    ledger = keep(chain, f"SELECT COUNT(*) FROM {rest}")
+    assert lost(ledger) == found
+    assert len([fact for fact in ledger.material_facts if "no match" in fact]) == len(found)
+
+
+@pytest.mark.parametrize(("counted", "found"), [("p.id", {"orders": 3, "part": 0}), ("DISTINCT p.id", {"orders": 3})])
+def test_what_is_counted_through_a_table_between_two_is_told_as_it_is_of_an_inner_join(
+    chain: Database, counted: str, found: dict[str, int]
+) -> None:
+    joined = "orders o {0}JOIN item i ON i.order_id = o.id {0}JOIN part p ON p.id = i.part_id GROUP BY o.id"
+    left, inner = (keep(chain, f"SELECT o.id, COUNT({counted}) FROM {joined.format(side)}") for side in ("LEFT ", ""))
+    assert lost(left) == found
+    assert left.material_facts == inner.material_facts
+    assert len(left.material_facts) == 1
+
+
+def test_the_side_of_ones_is_not_told(sales: Database) -> None:
+    """That shops and sales have no payment is by design: a payment refers to its sale."""
+    ledger = keep(sales, "SELECT s.id, SUM(p.paid) FROM sale s JOIN payment p ON p.sale_id = s.id GROUP BY s.id")
+    assert lost(ledger) == {"sale": 0}
+    assert not ledger.material_facts
+
+
+def test_where_no_key_is_declared_the_values_say_who_is_listed(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "w.sqlite")) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE area (area_no INTEGER, name TEXT); CREATE TABLE visit (id INTEGER, area_no INTEGER);
+            INSERT INTO area VALUES (1, 'x'), (2, 'y'), (3, 'z');
+            CREATE TABLE again AS SELECT * FROM area; INSERT INTO again VALUES (3, 'again');
+            CREATE VIEW areas AS SELECT * FROM area; CREATE VIEW visits AS SELECT * FROM visit;
+        """)
+        connection.executemany("INSERT INTO visit VALUES (?, ?)", [(n, n % 2 or 9) for n in range(20)])
+    with Database.open(tmp_path / "w.sqlite") as database:
+        for listed, read in (("area", "visit"), ("again", "visit"), ("areas", "visits")):
+            for on in ("USING (area_no)", f"ON {listed}.area_no = {read}.area_no"):
+                join = keep(database, f"SELECT COUNT(*) FROM {read} JOIN {listed} {on}").joins[0]
+                assert (join.table, join.lost, join.rows, join.material) == (listed, 10, 20, True)
+
+        def count(counting: str) -> Any:
+            if counting.startswith("SELECT COUNT(*), COUNT(DISTINCT"):
+                raise NotCountedError("its time was over")
+            return database.execute(counting).rows
+
+        # Without the time to look at them, what is lost of the rows that count is told.
+        sql = "SELECT COUNT(*) FROM visits JOIN areas USING (area_no)"
+        ledger = build_query_ledger(read_query(sql, database.schema()), count)
+        assert (ledger.joins[0].lost, ledger.joins[0].material) == (10, True)
+        assert ledger.not_counted[0].startswith("the different values of ")
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "JOIN label l ON l.product_id = s.product_id AND l.lang = 'de'",
+        "JOIN label l ON l.product_id = s.product_id WHERE 'de' = l.lang",
+        "LEFT JOIN label l ON l.product_id = s.product_id AND l.lang = 'de'",
+    ],
+)
+def test_a_partner_meets_the_rest_of_its_key(sales: Database, rest: str) -> None:
+    ledger = keep(sales, f"SELECT COUNT(*) FROM sale s {rest}", value=5)
+    assert [(join.rows, join.lost, join.repeated) for join in ledger.joins] == [(20, 15, 0)]
+    if rest.startswith("JOIN"):
+        assert "15 more have no match in label (" in ledger.line
+        assert ledger.line.endswith(
+            "'de'); with them it is 20." if " AND " in rest else " = l.lang); with them it is 20."
+        )
+        asked = keep(sales, f"SELECT COUNT(*) FROM sale s {rest}", question="How many sales have a label in 'DE'?")
+        assert [join.material for join in asked.joins] == [False]
+    else:
+        assert not ledger.line
+
+
+@pytest.mark.parametrize("condition", ["r.day <= s.day", "r.is_current = 1", "(r.percent > 5 OR s.id = 3)"])
+@pytest.mark.parametrize("versions", [1, 2])
+def test_which_of_several_partners_is_meant_is_not_guessed(tmp_path: Path, condition: str, versions: int) -> None:
+    path = make_sqlite(tmp_path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("""
+            DROP TABLE rate; CREATE TABLE rate (no INTEGER PRIMARY KEY, shop TEXT, percent, day DATE, is_current);
+            INSERT INTO rate VALUES (1, 'N', 10, '2023-03-01', 1), (2, 'S', 10, '2023-03-01', 0);
+        """)
+        connection.execute("INSERT INTO rate SELECT no + 2, shop, 4, day, 0 FROM rate WHERE ? = 2", (versions,))
+    for rest in (f"JOIN rate r ON r.shop = s.shop AND {condition}", f", rate r WHERE r.shop = s.shop AND {condition}"):
+        with Database.open(path) as database:
+            ledger = keep(database, f"SELECT COUNT(*) FROM sale s {rest}")
+        said = ["the rows of sale, rate: a condition may choose among the rows of rate"]
+        # Of a single partner, a condition on it alone filters the rows.
+        assert [*ledger.not_counted] == (said if versions == 2 or "s." in condition else [])
+        assert not sum(lost(ledger).values())
+
+
+def test_a_part_of_the_sum_is_material_too(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "sums.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE dim (id INTEGER PRIMARY KEY)")
+        connection.execute("CREATE TABLE fact (id INTEGER PRIMARY KEY, dim_id REFERENCES dim, amount)")
+        connection.execute("INSERT INTO dim VALUES (1)")
+        rows = [(n, 1 if n else 9, 1 if n else 50) for n in range(500)]
+        connection.executemany("INSERT INTO fact VALUES (?, ?, ?)", rows)
+    with Database.open(tmp_path / "sums.sqlite") as database:
+        joined = "FROM fact f JOIN dim d ON d.id = f.dim_id"
+        assert keep(database, f"SELECT SUM(amount) {joined}").joins[0].material
+        assert not keep(database, f"SELECT COUNT(amount) {joined}").joins[0].material
+        assert keep(database, f"SELECT COUNT(amount) {joined}").minor_facts
+
+
+@pytest.mark.parametrize(
+    ("sql", "left_out"),
+    [
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2"
+         " GROUP BY p.name", 2),
+        ("SELECT p.id, p.kind, SUM(y.paid) FROM payment y JOIN sale s ON s.id = y.sale_id"
+         " JOIN product p ON p.id = s.product_id GROUP BY p.id, p.kind", 1),
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE p.id > 1 AND s.id < 3"
+         " GROUP BY p.name", 1),
+        ("SELECT p.name, COUNT(s.id) FROM product p LEFT JOIN sale s ON s.product_id = p.id GROUP BY p.name", 0),
+        # Those without a product are a group, and no product; several products may have one number.
+        ("SELECT p.name, COUNT(*) FROM sale s LEFT JOIN product p ON p.id = s.product_id WHERE s.id IN (1, 20)"
+         " GROUP BY p.name", 2),
+        ("SELECT DISTINCT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id WHERE s.id < 3 GROUP BY p.id", 1),
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2 GROUP BY p.name"
+         " HAVING COUNT(*) > 0", 0),
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2 GROUP BY p.name"
+         " LIMIT 5", 0),
+        # Of how many products is not known: a label in one language may be asked about.
+        ("SELECT s.id, COUNT(*) FROM payment y JOIN sale s ON s.id = y.sale_id JOIN product p ON p.id = s.product_id"
+         " WHERE p.name = 'lamp' GROUP BY s.id", 0),
+        ("SELECT p.kind, COUNT(*) FROM product p JOIN label l ON l.product_id = p.id JOIN sale s ON s.product_id = p.id"
+         " GROUP BY p.kind", 0),
+    ],
+)  # fmt: skip
+def test_who_has_nothing_counted_is_told_where_each_is_asked_for(sales: Database, sql: str, left_out: int) -> None:
+    asked, alone = (keep(sales, sql, question=text) for text in ("... for each product?", "Products?"))
+    assert sum(join.lost for join in alone.joins if join.ones) == left_out
+    told = [said for said in asked.material_facts if "left out, because no counted row" in said]
+    assert bool(told) is bool(left_out)
+    assert [said for said in alone.minor_facts if "left out, because no counted row" in said] == told
+    assert not [said for said in alone.material_facts if "no counted row" in said]
+
+
+def test_shared_columns_join_too(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "u.sqlite")) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE area (area_id INTEGER PRIMARY KEY, "the name" TEXT);
+            CREATE TABLE "my visit" ("visit no" INTEGER PRIMARY KEY, area_id REFERENCES area);
+            INSERT INTO area VALUES (1, 'x'); INSERT INTO "my visit" VALUES (1, 1), (2, 2), (3, NULL);
+        """)
+    with Database.open(tmp_path / "u.sqlite") as database:
+        for join in ("JOIN area USING (area_id)", "NATURAL JOIN area"):
+            ledger = keep(database, f'SELECT "the name", COUNT(*) FROM "my visit" {join} WHERE area_id < 9 GROUP BY 1')
+            assert lost(ledger) == {"area": 1}
+            assert "1 of 2 rows of my visit has no match in area and is left out" in ledger.material_facts
+
+
+def test_composite_keys_join_by_all_of_their_columns(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "c.sqlite")) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE room (house TEXT, no INTEGER, PRIMARY KEY (house, no));
+            CREATE TABLE stay (id INTEGER PRIMARY KEY, house TEXT, no INTEGER,
+                FOREIGN KEY (house, no) REFERENCES room (house, no));
+            INSERT INTO room VALUES ('a', 1), ('a', 2), ('b', 1);
+            INSERT INTO stay VALUES (1, 'a', 1), (2, 'b', 2), (3, 'b', NULL), (4, 'a', 2);
+        """)
+    with Database.open(tmp_path / "c.sqlite") as database:
+        ledger = keep(database, "SELECT COUNT(*) FROM stay s JOIN room r ON r.house = s.house AND r.no = s.no")
+    assert [(join.lost, join.repeated, join.rows) for join in ledger.joins] == [(2, 0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("rest", "found"),
+    [
+        # A key of which two tables give a part each; who has one part alone refers to nothing.
+        ("payment y JOIN sale s ON s.id = y.sale_id JOIN label l ON l.product_id = y.id AND l.lang = s.shop"
+         " WHERE l.text = 'x'", {"sale": (3, 0), "label": (3, 3)}),
+        ("sale s JOIN payment y ON y.sale_id = s.id JOIN rate r ON r.shop = s.shop AND r.percent = y.paid",
+         {"payment": (20, 18), "rate": (2, 1), "payment or rate": (1, 0)}),
+        # Who has no boss has no boss's product; one of a boss whose product is gone is missed.
+        ("sale a LEFT JOIN sale b ON b.id = a.amount JOIN product p ON p.id = b.product_id", {"sale": (20, 5),
+         "product": (20, 10)}),
+        ("sale a LEFT JOIN sale b ON b.id = a.amount JOIN product p ON p.id = b.product_id WHERE p.kind = 'light'",
+         {"sale": (13, 0), "product": (15, 3)}),
+    ],
+)  # fmt: skip
+def test_missing_parts_of_keys_refer_to_nothing(sales: Database, rest: str, found: dict[str, tuple[int, int]]) -> None:
+    ledger = keep(sales, f"SELECT COUNT(*) FROM {rest}")
+    assert {join.table: (join.rows, join.lost) for join in ledger.joins} == found
+
+
+@pytest.mark.parametrize(
+    ("sql", "joined"),
+    [
+        ("SELECT COUNT(*) FROM sale s JOIN product p ON p.no = s.product_no", 1),
+        ("SELECT p.kind, SUM(s.amount) FROM sale s JOIN product p ON p.no = s.product_no GROUP BY p.kind", 1),
+        ("SELECT COUNT(*) FROM sale s JOIN product p ON p.no = s.product_no WHERE p.kind = 'a'", 1),
+        ("SELECT COUNT(*) FROM sale s JOIN product p ON p.no = s.product_no JOIN shop h ON h.code = s.shop", 2),
+    ],
+)
+def test_a_large_table_is_joined_once_by_each_join(tmp_path: Path, sql: str, joined: int) -> None:
+    """Without keys too: whether partners come twice is asked of their own table, and no group has a row each."""
+    ran = list[str]()
+    with duckdb.connect(str(tmp_path / "large.duckdb")) as connection:
+        connection.execute("CREATE TABLE product AS SELECT range AS no, 'ab'[range % 2 + 1] AS kind FROM range(50)")
+        connection.execute("CREATE TABLE shop AS SELECT 's' || range AS code FROM range(9)")
+        cells = "range AS id, nullif(range % 60, 7) AS product_no, 's' || range % 9 AS shop, range % 5 AS amount"
+        connection.execute(f"CREATE TABLE sale AS SELECT {cells} FROM range(6000)")
+    with Database.open(tmp_path / "large.duckdb") as database:
+
+        def count(counting: str) -> Any:
+            ran.append(counting)
+            return database.execute(counting).rows
+
+        ledger = build_query_ledger(read_query(sql, database.schema()), count)
+    assert (lost(ledger)["product"], ledger.not_counted) == (1_000 if "WHERE" in sql else 1_100, ())
+    assert len([each for each in ran if "JOIN" in each]) == joined

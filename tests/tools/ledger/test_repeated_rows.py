@@ -1,0 +1,215 @@
+"""Rows that a join repeats."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database
+
+from tests.tools.ledger.sales import keep, make_sqlite
+
+
+@pytest.mark.parametrize(
+    ("sql", "table", "of", "more"),
+    [
+        ("SELECT COUNT(*) FROM sale s JOIN rate r ON r.shop = s.shop WHERE s.id > 0", "rate", "sale", 10),
+        ("SELECT SUM(s.amount) FROM sale s JOIN payment p ON p.sale_id = s.id", "payment", "sale", 1),
+        ("SELECT COUNT(s.id) FROM sale s JOIN payment p ON p.sale_id = s.id", "payment", "sale", 1),
+        (
+            "SELECT COUNT(id) FROM (SELECT s.id FROM sale s JOIN payment p ON p.sale_id = s.id) AS j",
+            "payment",
+            "sale",
+            1,
+        ),
+        (
+            "SELECT SUM(s.amount), SUM(s.id) FROM sale s JOIN payment p ON p.sale_id = s.id"
+            " JOIN shop h ON h.code = s.shop",
+            "payment",
+            "sale",
+            1,
+        ),
+        ("SELECT COUNT(*) FROM sale s JOIN label l ON l.product_id = s.product_id", "label", "sale", 5),
+    ],
+)
+def test_rows_that_are_repeated_are_counted(sales: Database, sql: str, table: str, of: str, more: int) -> None:
+    ledger = keep(sales, sql)
+    assert [(join.table, join.of, join.repeated) for join in ledger.joins if join.repeated] == [(table, of, more)]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(s.amount), SUM(y.paid) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "SELECT SUM(s.amount) - SUM(y.paid) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "SELECT SUM(CASE WHEN y.paid > 1 THEN s.amount ELSE 0 END) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "WITH j AS (SELECT s.id, s.amount AS a FROM sale s JOIN payment y ON y.sale_id = s.id) SELECT SUM(a) FROM j",
+        "SELECT SUM(x.amount) FROM (SELECT s.*, y.paid FROM sale s JOIN payment y ON y.sale_id = s.id) AS x",
+    ],
+)
+def test_each_sum_is_looked_at_where_its_rows_are_joined(sales: Database, sql: str) -> None:
+    ledger = keep(sales, sql)
+    assert ledger.material_facts == ("1 row of sale is repeated, because it matches several rows of payment",)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(s.amount * y.paid) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "SELECT SUM(a) FROM (SELECT DISTINCT s.id, s.amount AS a FROM sale s JOIN payment y ON y.sale_id = s.id) AS j",
+        "SELECT SUM(p) FROM (SELECT s.id, y.paid AS p FROM sale s JOIN payment y ON y.sale_id = s.id) AS j",
+        # How many payments each sale has, and what may be either.
+        "SELECT s.id, COUNT(s.id) FROM sale s JOIN payment y ON y.sale_id = s.id GROUP BY s.id",
+        "SELECT COUNT(*) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "SELECT SUM(CASE WHEN s.amount > 1 THEN 1 ELSE 0 END) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "SELECT SUM(CASE WHEN s.amount > 1 THEN -1 END) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "SELECT SUM(CASE s.amount WHEN 1 THEN 1 ELSE 0 END) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "SELECT SUM(CASE WHEN s.amount > 1 THEN y.paid END) FROM sale s JOIN payment y ON y.sale_id = s.id",
+    ],
+)
+def test_what_is_there_once_is_not_told(sales: Database, sql: str) -> None:
+    assert not [join for join in keep(sales, sql).joins if join.repeated]
+
+
+@pytest.mark.parametrize(
+    ("rest", "lost"),
+    [
+        ("payment y JOIN sale s ON s.id = y.sale_id JOIN product p ON p.id = y.paid", 3),
+        ("sale s JOIN rate r ON r.shop = s.shop JOIN product p ON p.id = s.id + 100", 20),
+    ],
+)
+def test_no_other_number_has_rows_that_are_repeated(sales: Database, rest: str, lost: int) -> None:
+    """What is left out would be there several times, though what the query gives is not."""
+    ledger = keep(sales, f"SELECT COUNT(s.id) FROM {rest}", value=0)
+    assert ([join.lost for join in ledger.joins if join.lost], ledger.other) == ([lost], None)
+
+
+def test_functions_of_one_engine_are_read(tmp_path: Path) -> None:
+    with Database.open(make_sqlite(tmp_path)) as database:
+        joined = "FROM payment y JOIN sale s ON s.id = y.sale_id JOIN product p ON p.id = s.product_id"
+        assert [join.repeated for join in keep(database, f"SELECT TOTAL(s.amount) {joined}").joins] == [0, 0, 1]
+
+
+def test_how_often_rows_are_repeated_is_told(tmp_path: Path) -> None:
+    path = make_sqlite(tmp_path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE payment SET sale_id = 1")
+    with Database.open(path) as database:
+        ledger = keep(database, "SELECT SUM(s.amount) FROM sale s JOIN payment p ON p.sale_id = s.id")
+    assert ledger.line == "Rows of sale are repeated 2 times in all, because they match several rows of payment."
+
+
+def test_a_table_that_refers_to_itself_is_counted(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "e.sqlite")) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE dept (code TEXT PRIMARY KEY); INSERT INTO dept VALUES ('x'), ('y');
+            CREATE TABLE emp (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES emp, dept TEXT);
+            INSERT INTO emp VALUES (1, NULL, 'x'), (2, 1, 'x'), (3, 1, 'y'), (4, 2, 'y'), (5, 2, 'x');
+        """)
+    with Database.open(tmp_path / "e.sqlite") as database:
+        sql = "SELECT COUNT(*) FROM emp e JOIN emp b ON b.id = e.boss JOIN dept d ON d.code = b.dept"
+        found = [(join.table, join.of, join.lost, join.repeated) for join in keep(database, sql).joins]
+    assert found == [("emp", "emp", 1, 0), ("dept", "emp", 0, 0)]
+
+
+def test_rows_that_are_repeated_are_lost_once(sales: Database) -> None:
+    both = "SELECT COUNT(*) FROM sale s JOIN rate r ON r.shop = s.shop JOIN product p ON p.id = s.product_id"
+    found = {join.table: (join.rows, join.lost, join.repeated) for join in keep(sales, both).joins}
+    assert found == {"rate": (20, 0, 7), "product": (20, 6, 0)}
+
+
+@pytest.mark.parametrize(
+    ("output", "orphans", "material", "minor"),
+    [
+        ("DISTINCT f.id", 20, "20 of 200 rows of fact have no match", "rows of fact are repeated 180 times in all"),
+        ("COUNT(*)", 1, "rows of fact are repeated 199 times in all", "1 of 200 rows of fact has no match"),
+    ],
+)
+def test_of_one_join_what_is_lost_and_what_is_repeated_are_told_apart(
+    tmp_path: Path, output: str, orphans: int, material: str, minor: str
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "both.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE dim (code TEXT, name TEXT)")
+        connection.execute("CREATE TABLE fact (id INTEGER PRIMARY KEY, code TEXT REFERENCES dim (code))")
+        connection.execute("INSERT INTO dim VALUES ('a', 'old'), ('a', 'new')")
+        connection.executemany("INSERT INTO fact VALUES (?, ?)", [(n, "ab"[n < orphans]) for n in range(200)])
+    with Database.open(tmp_path / "both.sqlite") as database:
+        sql = f"SELECT {output} FROM fact f JOIN dim d ON d.code = f.code"
+        ledger = keep(database, sql, value=2 * (200 - orphans) if output == "COUNT(*)" else None)
+    assert [fact[: len(material)] for fact in ledger.material_facts] == [material]
+    assert [fact[: len(minor)] for fact in ledger.minor_facts] == [minor]
+    assert ledger.other is None
+
+
+@pytest.mark.parametrize(
+    ("joins", "found"),
+    [
+        (
+            "rate r JOIN sale s ON s.shop = r.shop JOIN product p ON p.id = s.product_id",
+            {"rate": (20, 0), "product": (20, 6)},
+        ),
+        ("rate r JOIN sale s ON s.amount = r.percent", {"rate": (20, 17)}),
+        # A sale of which one partner leads on is in the result.
+        (
+            "product p JOIN sale s ON s.product_id = p.id JOIN rate r ON r.shop = s.shop"
+            " JOIN part q ON q.id = r.percent",
+            {"product": (20, 6), "rate": (14, 0), "part": (14, 7)},
+        ),
+    ],
+)
+def test_each_row_is_counted_once_however_often_joins_have_it(
+    tmp_path: Path, joins: str, found: dict[str, tuple[int, int]]
+) -> None:
+    path = make_sqlite(tmp_path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE part (id INTEGER PRIMARY KEY);
+            INSERT INTO part VALUES (10);
+            INSERT INTO rate VALUES ('N', 11);
+        """)
+    with Database.open(path) as database:
+        ledger = keep(database, f"SELECT SUM(s.amount) FROM {joins}")
+    assert {join.table: (join.rows, join.lost) for join in ledger.joins} == found
+
+
+def test_a_whole_key_repeats_nothing_and_groups_may_share_a_row(sales: Database) -> None:
+    english = "SELECT COUNT(*) FROM sale s JOIN label l ON l.product_id = s.product_id AND l.lang = 'en'"
+    assert not [join for join in keep(sales, english).joins if join.repeated]
+    shared = "SELECT p.paid, SUM(s.amount) FROM sale s JOIN payment p ON p.sale_id = s.id GROUP BY p.paid, p.id"
+    assert not [join for join in keep(sales, shared).joins if join.repeated]
+
+
+@pytest.mark.parametrize(
+    ("output", "group", "told"),
+    [
+        ("o.customer_id, COUNT(o.id)", "o.customer_id", True),
+        # Of one order each it is the number of its items.
+        ("o.id, COUNT(o.customer_id)", "o.id", False),
+        ("o.customer_id, COUNT(o.customer_id)", "o.customer_id", False),
+        ("o.customer_id, COUNT(i.n)", "o.customer_id", False),
+    ],
+)
+def test_a_parent_is_counted_once_in_groups_of_its_own(chain: Database, output: str, group: str, told: bool) -> None:
+    joined = f"SELECT {output} FROM orders o JOIN item i ON i.order_id = o.id GROUP BY {group}"
+    said = ["rows of orders are repeated 18 times in all, because they match several rows of item"] if told else []
+    assert [fact for fact in keep(chain, joined).material_facts if "repeated" in fact] == said
+
+
+@pytest.mark.parametrize(
+    ("output", "side", "told"),
+    [
+        ("COUNT(*) - COUNT(p.id)", "LEFT ", False),
+        ("100.0 * COUNT(p.id) / COUNT(*)", "LEFT ", False),
+        ("COUNT(*), COUNT(p.kind)", "LEFT ", False),
+        ("COUNT(*) - COUNT(p.kind)", "", False),
+        ("COUNT(*), COUNT(p.id)", "", True),
+    ],
+)
+def test_a_count_of_partners_beside_all_rows_is_no_count_of_their_table(
+    sales: Database, output: str, side: str, told: bool
+) -> None:
+    ledger = keep(sales, f"SELECT {output} FROM sale s {side}JOIN product p ON p.id = s.product_id")
+    assert any("rows of product are repeated" in fact for fact in ledger.material_facts) is told
+    assert not (side and ledger.material_facts)
