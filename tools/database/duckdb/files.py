@@ -24,7 +24,14 @@ from .entries import TableEntry, make_column_schema, make_file_entry
 from .notices import NoticeCollector, add_content_notices, fetch_rows_with_totals, find_stray_rows
 from .sources import FileKind, TableFile, make_column_names
 from .tables import copy_frame_to_table, read_workbook
-from .text_files import SLOW_BYTES, check_column_count, inspect_text_file, measure_decompressed_size
+from .text_files import (
+    FIRST_ROWS,
+    MOST_COLUMNS,
+    SLOW_BYTES,
+    check_column_count,
+    inspect_text_file,
+    measure_decompressed_size,
+)
 
 _PROTOCOL = "tableturn"
 _PREFIX = f"{_PROTOCOL}://"
@@ -203,6 +210,12 @@ class FileReader:
     def _read_json(self, file: TableFile) -> TableEntry:
         address = literal(self._files.address(file.path))
         slow = measure_decompressed_size(file.path, SLOW_BYTES) > SLOW_BYTES
+        records = f"read_json_objects({address})"
+        keys = f"SELECT unnest(json_keys(json)) AS key FROM (SELECT json FROM {records} LIMIT {FIRST_ROWS})"
+        ((count,),) = self._connection.execute(f"SELECT count(DISTINCT key) FROM ({keys})").fetchall()
+        if count > MOST_COLUMNS:
+            # To find the types of so many columns would take minutes.
+            return make_file_entry(file.table, *_rename_columns(records, [("json", "JSON")]), file.path, slow=slow)
         whole = ", sample_size = -1" if self._thorough or not slow else ""
         # Other dates would be found, but not read: they stay text.
         declared = self._describe_columns(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")
