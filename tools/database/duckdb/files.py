@@ -20,6 +20,7 @@ from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
 from ..schema import ColumnSchema
 from ..server.address import redact_message
+from .decoding import measure_decompressed_size
 from .entries import TableEntry, make_column_schema, make_file_entry
 from .notices import NoticeCollector, add_content_notices, fetch_rows_with_totals, find_stray_rows
 from .sources import FileKind, TableFile, make_column_names
@@ -30,7 +31,6 @@ from .text_files import (
     SLOW_BYTES,
     check_column_count,
     inspect_text_file,
-    measure_decompressed_size,
 )
 
 _PROTOCOL = "tableturn"
@@ -196,6 +196,11 @@ class FileReader:
         """Return a table entry with notices, and without stray rows unless it is a workbook sheet."""
         if noticing is None:
             noticing = NoticeCollector(entry.name, self._turned)
+            for column in entry.columns:
+                if column.type.endswith(")[]"):
+                    noticing.add(
+                        "nested", "each cell holds several records, which are not counted as rows", column.name
+                    )
             if rows := fetch_rows_with_totals(self._connection, entry.columns, entry.scan):
                 strays = find_stray_rows(noticing, (), rows)
                 if strays:

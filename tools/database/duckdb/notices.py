@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+import tomllib
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from importlib.resources import files
 from itertools import chain, takewhile
 from math import isqrt, prod
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SettingsError
 from ..quoting import literal, quote
+from .layout import YEARS, Cells
 
 if TYPE_CHECKING:
     import duckdb
@@ -114,30 +118,30 @@ class NoticeCollector:
         return tuple(replace(each, column=names.get(each.column, each.column)) for each in self.found)
 
 
-Cells = Sequence[object]
+def _compile_total_labels() -> str:
+    """Return a pattern of the labels of totals in data/totals.toml."""
+    content = files(__package__ or "").joinpath("data", "totals.toml").read_text(encoding="utf-8")
+    held = {key: "|".join(map(re.escape, listed)) for key, listed in tomllib.loads(content).items()}
+    word = rf"(?:{held['words']}|\S*(?:{held['endings']}))"
+    return rf"{word}(?:[\s:(/.,-].*)?|.*[\s)/.-]{word}|.*(?:{held['signs']}).*|{held['labels']}"
 
-_TOTAL = re.compile(
-    r"(?:grand |sub[- ]?|sous[- ])?tot(?:al|als|aux|ale|ali|aal)\b.*|.*\b(?:sub)?totals?|sum of .*|sum(?:me)?|suma"
-    r"|(?:zwischen|gesamt|end|teil)summen?\b.*|summe\b.*|gesamt(?:ergebnis|betrag|wert)?|insgesamt|somm[ae]|ensemble"
-    r"|overall|総?合計|[小総]?計|合计|总计|小计|итого|всего|разом|усього|razem|ogółem|łącznie|(?:väli)?summa|yhteensä"
-    r"|i alt|celkem|spolu|összesen|ukupno|skupaj|toplam|genel toplam|σύνολο|(?:end|gesamt)betrag|jumlah|tổng(?: cộng)?"
-    r"|[총소]?계|합계|المجموع|الإجمالي|סה\"?כ|योग|कुल|รวม(?:ทั้งหมด)?",
-    re.IGNORECASE,
-)
+
+_TOTAL = re.compile(_compile_total_labels(), re.IGNORECASE)
 _NOTE = re.compile(
     r"\W{0,2}(?:sources?|notes?|quellen?|anmerkung(?:en)?|hinweis|stand|fonte|nota|remarque|fuente|注|出典|出所|資料|備考)\s*[:：]"
     r"|[*†‡¹²³※]+ ?\w|[(\[]?\d[)\]] ",
     re.IGNORECASE,
 )
 _LABEL = 30  # characters of the longest label of a total
-YEARS = range(1900, 2101)  # whose sum says nothing
 _CHANCE = 10  # a row whose numbers, multiplied, are less may equal a sum by chance
 _WORDS = 4  # of the shortest sentence
 _NOTES = 50  # rows of the longest sheet of notes
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
-_DECORATION = re.compile(r"[\s'’%$€£¥]|CHF|EUR|USD|GBP|R\$|Fr\.|円")
+_DECORATION = re.compile(r"[\s'’%$€£¥₹]|CHF|EUR|USD|GBP|R\$|Fr\.|円")
+_NEGATIVE = re.compile(r"\((.+)\)|[-▲△](.+)|(.+)-")
 _PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
 _LARGEST = 10**30  # sums of larger numbers are not told exactly
+_SEARCHED = 200_000  # cells of a table in which totals without a label are looked for
 _COMPARED = 5_000_000  # cells of all pairs of totals; where there are more, their label is a category's name
 
 
@@ -158,40 +162,6 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
             noticing.add(kind, text, example=rows[min(places)][0] if kind == "footnotes" else "")
         left_out |= set[int]() if is_turned else places
     return left_out
-
-
-_NUMERIC = re.compile(r"[-+]?[\d.,\s]*\d%?")
-_LONGEST_TITLE = 200
-
-
-def is_filled(cell: object) -> bool:
-    """Whether a cell is neither None nor an empty text."""
-    return cell is not None and cell != ""
-
-
-def find_header_row(rows: Sequence[Sequence[object]]) -> int:
-    """Return the index of the header row; 0 unless a later row is clearly the header."""
-    # A title fills the first column and at most half of all; below titles, a header is a row of words.
-    places = {place for row in rows for place, cell in enumerate(row) if is_filled(cell)}
-    for at, row in enumerate(rows):
-        filled = [cell for cell in row if is_filled(cell)]
-        is_title = not filled or (2 * len(filled) <= len(places) and is_filled(row[min(places)]))
-        if not is_title:
-            return at if all(map(can_be_column_name, filled)) else 0
-    return 0
-
-
-def join_titles(rows: Sequence[Sequence[object]]) -> str:
-    """Return the text of the rows above the header on one line."""
-    return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
-
-
-def can_be_column_name(cell: object) -> bool:
-    """Whether a cell may be a column's name: a text that is no number, or a year."""
-    if isinstance(cell, str):
-        number = _NUMERIC.fullmatch(cell.strip())
-        return number is None or (cell.strip().isdigit() and int(cell) in YEARS)
-    return isinstance(cell, int) and not isinstance(cell, bool) and cell in YEARS
 
 
 def fetch_rows_with_totals(
@@ -272,7 +242,7 @@ def _is_total_label(cell: object) -> bool:
 
 
 class _TotalRows:
-    """The rows labelled as totals, and which of them equal a sum of rows above."""
+    """The rows that may be totals: by their label, or because their numbers equal a sum of rows above."""
 
     def __init__(self, rows: Sequence[Cells], without: set[int]) -> None:
         self._rows = rows
@@ -283,61 +253,37 @@ class _TotalRows:
             for at in self._places
             if not labels.isdisjoint(rows[at])
         }
-        # A last row may have no label where all others have one.
-        *others, last = self._places or [0]
-        if len(others) > 1 and not _fold_cell(rows[last][0]) and all(_fold_cell(rows[at][0]) for at in others):
-            self._labelled |= {} if last in self._labelled or self._may_be_chance(last) else {last: ""}
-        self._add_unlabelled_subtotals()
-
-    def _add_unlabelled_subtotals(self) -> None:
-        """Take rows without a name that most others have for totals, if each equals a sum of rows above."""
-        labelled = self._labelled
-        for place in range(min((len(self._rows[at]) for at in self._places), default=0)):
-            cells = {at: self._rows[at][place] for at in self._places}
-            blank = [at for at, cell in cells.items() if not _fold_cell(cell)]
-            if not 1 < len(blank) < len(cells) / 2 or len(cells) > LOOKED_AT or len(blank) ** 2 > _COMPARED:
-                continue
-            for mark in ".,":
-                is_number = any(_parse_cell_number(cell, mark) is not None for cell in cells.values())
-                if is_number or any(map(self._may_be_chance, blank)):
-                    continue
-                self._labelled = dict.fromkeys(blank, "") | labelled
-                if self._find_matching_totals(mark).keys() >= {*blank}:
-                    return
-        self._labelled = labelled
-
-    def _may_be_chance(self, at: int) -> bool:
-        """Whether a row's numbers are so small that they may equal a sum by chance."""
-        numbers = [_parse_cell_number(cell, mark) or 0 for cell in self._rows[at] for mark in ".,"]
-        return max(map(abs, numbers), default=0) < _CHANCE
+        self._width = max((len(rows[at]) for at in self._places), default=0)
 
     def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:
         """Return the positions of totals to leave out, and add notices on totals."""
-        if not self._labelled:
-            return set()
-        width = max(len(self._rows[at]) for at in self._labelled)
-        few = len(self._rows) <= LOOKED_AT and width * len(self._labelled) ** 2 <= _COMPARED
-        equal = self._find_matching_totals(".") if few else {}
-        if few and len(equal) < len(self._labelled):
-            equal = max(equal, self._find_matching_totals(","), key=len)
-        labelled = {at for at, label in self._labelled.items() if label}
+        labelled = self._labelled.keys()
+        few = len(self._rows) <= LOOKED_AT and self._width * len(labelled) ** 2 <= _COMPARED
+        equal = max(map(self._find_matching_totals, ".,"), key=len) if few and labelled else {}
+        if few and len(equal) < max(1, len(labelled)) and self._width * len(self._places) <= _SEARCHED:
+            guessed = max(
+                (self._find_matching_totals(mark, guesses=True) for mark in ".,"),
+                key=lambda found: (len(found.keys() & labelled), len(found)),
+            )
+            # Rows that no label tells of are left out only if the sum of a labelled one has to leave them out.
+            if len(guessed.keys() & labelled) > len(equal) or (not equal and len(guessed) > 1):
+                equal = guessed
+        named = labelled & equal.keys()
         other = {
             at
             for at in labelled - equal.keys()
             if any(_parse_cell_number(cell, ".") is not None for cell in self._rows[at])
         }
         is_turned = noticing.is_guess_reversed("totals")
-        # Blank names are data of many a file: their rows are left out only beside what a label tells of.
-        named = labelled & equal.keys()
         if equal:
             rounding = max(equal.values())
             about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
             labels = ("is labelled as a total and equals", "are labelled as totals and equal")
-            what = labels if equal.keys() <= labelled else ("without a name equals", "without a name equal")
+            what = labels if equal.keys() <= labelled else ("equals", "equal")
             leaves_out = bool(named) != is_turned
             text = count_rows(len(equal), *(each + about for each in what)) + _format_decision(leaves_out, is_turned)
             kind = "totals" if leaves_out or is_turned else KEPT_TOTALS
-            noticing.add(kind, text, example=self._labelled[min(equal)], turned_by="totals")
+            noticing.add(kind, text, example=self._labelled.get(min(equal), ""), turned_by="totals")
         if other:
             compared = "not the sum of rows above" if few else _TOO_MANY
             noticing.add_labelled_totals(len(other), compared, self._labelled[min(other)])
@@ -345,14 +291,17 @@ class _TotalRows:
             return other if named else other | equal.keys()
         return set(equal) if named else set()
 
-    def _find_matching_totals(self, mark: str) -> dict[int, Decimal]:
-        """Return the totals that equal a sum of rows above, each with its rounding difference."""
+    def _find_matching_totals(self, mark: str, *, guesses: bool = False) -> dict[int, Decimal]:
+        """Return the totals that equal a sum of rows above, each with its rounding difference.
+
+        These are labelled rows; as guesses, other rows of large numbers too.
+        """
         none = Decimal()
         sums: dict[int, Decimal] = {}
         counts, digits = Counter[int](), Counter[int]()
         plain, starts = 0, [(0, dict(sums))]  # rows and sums up to places at which the rows of a total may begin
         found: dict[int, Decimal] = {}
-        rows = [self._rows[at] for at in self._labelled]
+        rows = [self._rows[at] for at in (self._places if guesses else self._labelled)]
         wanted = {place for row in rows for place, cell in enumerate(row) if _parse_cell_number(cell, mark) is not None}
         rows = [self._rows[at] for at in self._places]
         # A sum of years says nothing, and one row's year is no sum.
@@ -361,24 +310,27 @@ class _TotalRows:
             row = self._rows[at]
             numbers = ((place, _parse_cell_number(row[place], mark)) for place in wanted if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
-            if at not in self._labelled:
-                plain += 1
-                for place, number in cells.items():
-                    sums[place] = sums.get(place, none) + number
-                    counts[place] += 1
-                    digits[place] = max(digits[place], -int(number.as_tuple().exponent))
-                continue
+            is_labelled = at in self._labelled
+            is_guess = guesses and not is_labelled and max(map(abs, cells.values()), default=0) >= _CHANCE
             # Each number may be rounded, up or down, by half of its last digit.
             most = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else none for p in cells}
-            for begin, start in reversed(starts) if cells and counts.keys() - years >= cells.keys() else ():
-                if not self._labelled[at] and plain < begin + 2:
-                    continue  # without a name the same number as above is no sum
+            likely = starts if is_labelled else [starts[0], starts[-1]] if is_guess else []
+            for begin, start in reversed(likely) if cells and counts.keys() - years >= cells.keys() else ():
+                if is_guess and plain < begin + 2:
+                    continue  # without a label the same number as above is no sum
                 offs = ((abs(sums[p] - start.get(p, none) - number), most[p]) for p, number in cells.items())
                 close = [off for off, _ in takewhile(_is_within_rounding, offs)]
                 if len(close) == len(cells):
                     found[at] = max((off for off in close if off > _FLOAT), default=none)
                     break
-            starts.append((plain, dict(sums)))
+            if is_labelled or at in found:
+                starts.append((plain, dict(sums)))
+                continue
+            plain += 1
+            for place, number in cells.items():
+                sums[place] = sums.get(place, none) + number
+                counts[place] += 1
+                digits[place] = max(digits[place], -int(number.as_tuple().exponent))
         return found
 
 
@@ -398,26 +350,28 @@ def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
         is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
         return Decimal(str(cell)) if is_number else None
     if mark != "." or not _PLAIN.fullmatch(cell):
-        cell = _DECORATION.sub("", cell).replace("\u2212", "-")
+        cell = _DECORATION.sub("", unicodedata.normalize("NFKC", cell)).replace("\u2212", "-")
         cell = cell.replace("," if mark == "." else ".", "").replace(mark, ".")
-        cell = f"-{cell[1:-1]}" if cell[:1] == "(" and cell[-1:] == ")" else cell
+        cell = f"-{''.join(filter(None, sign.groups()))}" if (sign := _NEGATIVE.fullmatch(cell)) else cell
     return Decimal(cell) if _PLAIN.fullmatch(cell) else None
 
 
 # What a column of text is looked at for, by DuckDB.
-_NUMERAL = r"[-+−–(]?\s?(?:[$€£¥]|R\$|CHF|EUR|USD|GBP)?\s?[-+−–]?[0-9][0-9.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
+_NUMERAL = (
+    r"[-+−–(▲△]?\s?(?:[$€£¥]|R\$|CHF|EUR|USD|GBP)?\s?[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
+)
 _FORMS = {
     "numbers": _NUMERAL,
     "numbers with units": _NUMERAL + r"\s?(?:%|[€$£¥円万]|[A-Za-zµ°Ω]{1,5}[²³]?(?:/[A-Za-z]{1,4}[²³]?)?)\.?",
     # With names of months in any language; `\p{L}` would take twenty times as long.
-    "dates": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
-    # Months and weeks too; before a Japanese year may be its era.
-    r"|[12]\d{3}-[WQ]?\d{1,2}|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?"
+    "dates or times": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
+    # Months, weeks and times too; before a Japanese year may be its era.
+    r"|[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?|[12]\d{3}-[WQ]?\d{1,2}|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?"
     r"|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}",
     "codes": "0[0-9]+|[0-9]{16,}",
 }
 _DAY = "{0} BETWEEN 19000101 AND 21001231 AND {0} // 100 % 100 BETWEEN 1 AND 12 AND {0} % 100 BETWEEN 1 AND 31"
-_KINDS = {"numbers": "numbers as text", "dates": "mixed dates", "numbers with units": "units"}
+_KINDS = {"numbers": "numbers as text", "dates or times": "mixed dates", "numbers with units": "units"}
 
 
 def add_content_notices(
@@ -511,10 +465,10 @@ def _make_text_count_sql(name: str) -> str:
     """Return SQL that counts the forms of text in a column and picks an example."""
     cell = f"trim({quote(name)})"
     forms = {form: f"regexp_full_match({cell}, {literal(pattern)})" for form, pattern in _FORMS.items()}
-    forms["numbers"] = f"({forms['numbers']} AND NOT {forms['dates']})"
+    forms["numbers"] = f"({forms['numbers']} AND NOT {forms['dates or times']})"
     forms["missing"] = f"{cell} IN ({', '.join(map(literal, MISSING))})"
     counts = ", ".join(f"{literal(form)}: count({cell}) FILTER ({match})" for form, match in forms.items())
-    other = f"min(left({cell}, {2 * _CELL})) FILTER (NOT ({forms['numbers']} OR {forms['dates']}))"
+    other = f"min(left({cell}, {2 * _CELL})) FILTER (NOT ({forms['numbers']} OR {forms['dates or times']}))"
     variants = f"count(DISTINCT hash({quote(name)})) - count(DISTINCT hash(lower({cell})))"
     return f"{{'filled': count({cell}), 'other': {other}, 'variants': {variants}, {counts}}}"
 

@@ -89,7 +89,9 @@ class TableSources:
         found = _find_table_files(self.pattern)
         if not found:
             what = "the folder" if Path(self.pattern).is_dir() else "the pattern"
-            raise DatabaseUnavailable(f"{what} {self.pattern} contains no table files ({_READ}), or links out of it alone")
+            raise DatabaseUnavailable(
+                f"{what} {self.pattern} contains no table files ({_READ}), or links out of it alone"
+            )
         if len(found) > _MOST_FILES:
             raise DatabaseUnavailable(f"{self.pattern} matches {len(found):,} files; the limit is {_MOST_FILES:,}")
         names = number_repeated_names([make_table_name(_get_file_stem(path)) for path in found])

@@ -18,15 +18,8 @@ import duckdb
 from ...errors import DatabaseUnavailable
 from ..quoting import quote
 from ..server.address import redact_message
-from .notices import (
-    MISSING,
-    NoticeCollector,
-    find_header_row,
-    find_stray_rows,
-    is_filled,
-    is_note_sheet,
-    join_titles,
-)
+from .layout import find_header_row, is_filled, join_header_rows, join_titles
+from .notices import MISSING, NoticeCollector, find_stray_rows, is_note_sheet
 from .sources import make_column_names, make_table_name, number_repeated_names
 
 if TYPE_CHECKING:
@@ -42,6 +35,7 @@ _FLAWS = (
      "formulas without a stored result are empty cells: save the workbook in a spreadsheet program"),
     ("merged", re.compile(rb'<mergeCell ref="[A-Z]+(\d+):[A-Z]+(?!\1")\d+"'),
      "of cells merged over several rows only the first row has the value: unmerge and fill them"),
+    ("hidden", re.compile(rb'<(?:row|col) [^>]*\bhidden="(?:1|true)"'), "hidden rows or columns are read like others"),
 )  # fmt: skip
 """What is wrong with a sheet if its part of the file matches a pattern."""
 _AS_EMPTY, _AS_TEXT = "read as empty cells", "kept, and the column as text"
@@ -63,8 +57,8 @@ def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[Work
     except ImportError:
         raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
     sheets = [
-        _convert_rows_to_sheet(NoticeCollector(make_table_name(name), turned), rows)
-        for name, rows in _read_sheet_rows(path, openpyxl.load_workbook)
+        _convert_rows_to_sheet(NoticeCollector(make_table_name(name), turned), rows, is_hidden=is_hidden)
+        for name, is_hidden, rows in _read_sheet_rows(path, openpyxl.load_workbook)
     ]
     if "sheets" not in turned and not any(sheet.frame is not None for sheet in sheets):
         return read_workbook(path, turned | {"sheets"})
@@ -78,9 +72,11 @@ def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[Work
     return sheets
 
 
-def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]]) -> WorkbookSheet:
+def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]], *, is_hidden: bool) -> WorkbookSheet:
     import pandas
 
+    if is_hidden:
+        noticing.add("hidden", "a hidden sheet is read like others")
     is_note = is_note_sheet(rows)
     if not rows:
         noticing.add("empty", "an empty sheet is not made a table")
@@ -89,13 +85,18 @@ def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]
     if not rows or (is_note and not noticing.is_guess_reversed("sheets")):
         return WorkbookSheet(noticing)
     at = find_header_row(rows)
-    header, table = rows[at], rows[at + 1 :]
-    strays = find_stray_rows(noticing, header, table)
+    header, count = list(rows[at]), 1
+    if not noticing.is_guess_reversed("headers"):
+        header, count = join_header_rows(rows[at:])
+    if count > 1:
+        noticing.add("headers", f"{count} rows of names and units are read as one")
+    table = rows[at + count :]
+    strays = find_stray_rows(noticing, rows[at], table)
     kept = [header, *(row for place, row in enumerate(table) if place not in strays)]
     return WorkbookSheet(noticing, pandas.DataFrame(_build_columns(kept, noticing)), join_titles(rows[:at]))
 
 
-def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, bool, list[tuple[Any, ...]]]]:
     advice = "save it again as .xlsx, or its sheets as CSV files"
     try:
         with zipfile.ZipFile(path) as packed:
@@ -117,7 +118,8 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
                     # What a sheet says of its size need not be true.
                     sheet.reset_dimensions()
                     rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=True)
-                    yield sheet.title, [row for row in rows if any(map(is_filled, row))]
+                    filled = [row for row in rows if any(map(is_filled, row))]
+                    yield sheet.title, sheet.sheet_state != "visible", filled
             finally:
                 book.close()
     except (DatabaseUnavailable, MemoryError):

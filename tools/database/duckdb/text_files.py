@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 import io
 import re
-import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
+from .decoding import copy_as_utf8, detect_file_encoding, measure_decompressed_size, open_decompressed_file
 from .entries import TableEntry, make_column_schema, make_file_entry
-from .notices import (
-    LOOKED_AT,
-    MISSING,
-    NoticeCollector,
-    add_content_notices,
+from .layout import (
+    SEPARATORS,
     can_be_column_name,
+    choose_separator,
     find_header_row,
-    find_stray_rows,
+    has_names_above_numbers,
+    join_header_rows,
     join_titles,
+    read_first_rows,
 )
+from .notices import LOOKED_AT, MISSING, NoticeCollector, add_content_notices, find_stray_rows
 from .sources import TableFile, kind_of, make_column_names
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
@@ -44,9 +42,8 @@ _NUMERIC = (*_WHOLE_NUMBERS, "FLOAT", "DOUBLE")
 MOST_COLUMNS = 4_000
 # As DuckDB reads them.
 _LINE_BYTES = 2_000_000
-# So much of a file is looked at for titles above its header, and so many rows for how dates are written.
+# So much of a file is looked at for its layout, and so many rows for how dates are written.
 _HEAD_BYTES = 64_000
-_HEAD_ROWS = 30
 _DATED_ROWS = 100
 _DATED = ("DATE", "TIMESTAMP")
 _FORMAT = re.compile(r", (date|timestamp)format = '([^']*)'")
@@ -56,20 +53,24 @@ _AHEAD = 20  # years; dates further in the future are taken for ones of the last
 _NAMED_SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?\s*", re.IGNORECASE)
 # How numbers may be written, if not as 1234.5, by the marks of decimals and thousands: 1234,5; 1.234,5; 1,234.5.
 _NUMBERS = ((",", ""), (",", "."), (".", ","))
-# What a number has, if not digits alone: a sign, groups of three digits, decimals.
-_GROUPED = r"\s*[-+]?[0-9]{{1,3}}([{thousands}][0-9]{{3}})+([{decimal}][0-9]*)?\s*"
+# What a number has, if not digits alone: a sign, groups of three digits (in India of two), decimals.
+_GROUPED = r"\s*[-+]?[0-9]{{1,3}}([{thousands}][0-9]{{2,3}})*[{thousands}][0-9]{{3}}([{decimal}][0-9]*)?\s*"
 _MARKED = r"\s*[-+]?[0-9.,]*[.,][0-9.,]*\s*"
 # Whether such a mark is a decimal's, three digits behind it do not tell.
 _UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
 _SHORT = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
 # What a spreadsheet makes of a code such as 12E5.
 _CODE = "[0-9]+[eE][0-9]+"
-# Signs that part thousands, which DuckDB does not know; a file of this size is copied without them, and stray rows.
-_PARTING = re.compile("(?<=[0-9])[\u00a0\u2009\u202f’](?=[0-9]{3})")
+# And of a number of twelve digits or more, such as a barcode.
+_CUT = "[0-9]([.,][0-9]+)?E\\+1[1-9]"
+# Signs that part thousands, and a minus, which DuckDB does not know; a file of this size is copied without them, and
+# without stray rows.
+_UNKNOWN_SIGNS = re.compile("(?<=[0-9])[\u00a0\u2009\u202f’](?=[0-9]{3})|\u2212(?=[0-9])")
+_KNOWN_SIGNS = {"’": "'", "\u2212": "-"}
 _COPIED_SIZE = 8_000_000
-_SEPARATORS = (",", ";", "\t", "|")
 # How the report on a file says that there is no such sign.
 _NONE = "(empty)"
+_BARE_END = re.compile(rb"(?<!\r)\n")
 # What DuckDB reads itself.
 _NATIVE = ("utf-8", "latin-1", "utf-16")
 
@@ -89,10 +90,13 @@ def inspect_text_file(
     remarks = (f"not UTF-8, read as {encoding}: a guess",) if is_guess else ()
     for remark in remarks:
         noticing.add("encoding", remark, turned_by="save the file as UTF-8, if letters are wrong")
-    if encoding not in _NATIVE:
-        path, encoding = copy_as_utf8(path, private, encoding), "utf-8"
     with open_decompressed_file(path) as opened:
         start = opened.read(2 * _LINE_BYTES)
+    # DuckDB takes no file whose lines and cells end lines in different ways, as a spreadsheet writes them.
+    if encoding not in _NATIVE or len(_BARE_END.findall(start)) not in (0, start.count(b"\n")):
+        path, encoding = copy_as_utf8(path, private, encoding), "utf-8"
+        with path.open("rb") as opened:
+            start = opened.read(2 * _LINE_BYTES)
     _check_first_lines(file.path, start.decode(encoding, "replace").split("\n"))
     size = measure_decompressed_size(path, SLOW_BYTES)
     rows = None if thorough or size <= WHOLE_BYTES else FIRST_ROWS
@@ -211,16 +215,12 @@ def _detect_layout(read: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, s
     if head and (named := _NAMED_SEPARATOR.fullmatch(head[0])):
         return read.sniff_options(f", delim = {literal(named[1])}, skip = 1"), ""
     first = read.sniff_options()
-    header = first.columns[0][0] if len(first.columns) == 1 else ""
-    likeliest = max(_SEPARATORS, key=header.count)
-    if likeliest in header:
+    separator = choose_separator(head, first.delimiter)
+    rows = read_first_rows(head, separator if len(separator) == 1 else ",")
+    if separator != first.delimiter:
         # Rows that are too short make it look as if nothing were separated.
-        first = read.sniff_options(f", delim = {literal(likeliest)}, null_padding = true")
-    reader = csv.reader(head, delimiter=first.delimiter if len(first.delimiter) == 1 else ",")
-    try:
-        rows = [(row, reader.line_num) for row in islice(reader, _HEAD_ROWS)]
-    except csv.Error:
-        rows = []
+        padding = ", null_padding = true" if len({len(row) for row, _ in rows if row}) > 1 else ""
+        first = read.sniff_options(f", delim = {literal(separator)}{padding}")
     at = find_header_row([row for row, _ in rows])
     if not at:
         return first, ""
@@ -235,7 +235,7 @@ def _copy_without_stray_rows(
         return None
     with open_decompressed_file(path) as file:
         text = file.read().decode(encoding, "replace")
-    plain = _PARTING.sub(lambda sign: "'" if sign[0] == "’" else " ", text)
+    plain = _UNKNOWN_SIGNS.sub(lambda sign: _KNOWN_SIGNS.get(sign[0], " "), text)
     lines, skipped = list(io.StringIO(plain, newline="")), first.skipped
 
     def read_csv_rows(some: Sequence[str]) -> Iterator[tuple[list[str], int]]:
@@ -247,13 +247,24 @@ def _copy_without_stray_rows(
             # R writes no name above the names of rows.
             (names, _), (row, _) = next(read_csv_rows(lines)), next(read_csv_rows(lines[1:]))
             if len(names) + 1 == len(row) and all(map(can_be_column_name, names)):
+                if not lines[0].startswith(first.quote):
+                    noticing.add("lines", "rows have one cell more than there are names: the first is read without one")
                 lines[0], skipped, plain = first.delimiter + lines[0], 0, ""
         rows = list(read_csv_rows(lines[skipped:]))
     except (csv.Error, StopIteration):
         return None
-    header = int(skipped < first.skipped or _is_header(first, rows[0][0] if rows else []))
-    strays = find_stray_rows(noticing, rows[0][0] if header else (), [row for row, _ in rows[header:]])
-    if not strays and plain == text:
+    cells = [row for row, _ in rows]
+    header = int(skipped < first.skipped or _is_header(first, cells[:_DATED_ROWS]))
+    names = cells[0] if header else []
+    if header and not noticing.is_guess_reversed("headers"):
+        joined, header = join_header_rows(cells)
+    strays = find_stray_rows(noticing, names, cells[header:])
+    if header > 1:
+        noticing.add("headers", f"{header} rows of names and units are read as one")
+        written = io.StringIO(newline="")
+        csv.writer(written, delimiter=first.delimiter, quotechar=first.quote, lineterminator="\n").writerow(joined)
+        lines[skipped : skipped + rows[header - 1][1]] = [written.getvalue(), *[""] * (rows[header - 1][1] - 1)]
+    elif not strays and plain == text:
         return None
     for place in sorted(strays, reverse=True):
         before, (_, end) = rows[place + header - 1][1] if place + header else 0, rows[place + header]
@@ -273,8 +284,9 @@ def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: Notice
         noticing.add("lines", "lines have different numbers of cells: missing ones are empty")
     if [kind for _, kind in first.columns] == ["VARCHAR"]:
         noticing.add("lines", "read as one column: no separator was found")
-    row = next(csv.reader(head[first.skipped :], delimiter=first.delimiter[:1] or ",", quotechar=first.quote), [])
-    is_header = _is_header(first, row)
+    rows = [row for row, _ in read_first_rows(head[first.skipped :], first.delimiter[:1] or ",", first.quote)]
+    row = rows[0] if rows else []
+    is_header = _is_header(first, rows)
     is_named = is_header != noticing.is_guess_reversed("header")
     if not is_named:
         noticing.add("header", "the columns have no names: the first line is read as data")
@@ -283,12 +295,14 @@ def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: Notice
     return first if is_named == first.has_header else first.sniff_options(f", header = {str(is_named).lower()}")
 
 
-def _is_header(first: _CsvReader, row: Sequence[str]) -> bool:
-    """Whether the first line holds the columns' names."""
+def _is_header(first: _CsvReader, rows: Sequence[list[str]]) -> bool:
+    """Whether the first of some rows holds the columns' names."""
+    row = rows[0] if rows else []
     years = {cell for cell in row if cell.strip().isdigit()}
     # DuckDB takes years above numbers for more of them, and names above rows that are longer for a row.
     is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
-    return first.has_header or (is_likely and all(map(can_be_column_name, row)))
+    # And it takes names above numbers with decimal commas for one.
+    return first.has_header or (is_likely and all(map(can_be_column_name, row))) or has_names_above_numbers(rows)
 
 
 def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
@@ -367,22 +381,34 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
     unclear = literal(_UNCLEAR.format(mark=mark))
     wanted = ", ".join(
         f"count_if(contains({cell}, {literal(mark)})), count_if(regexp_full_match({cell}, {unclear})),"
-        f" count_if(regexp_full_match({cell}, {literal(_CODE)})),"
+        f" count_if(regexp_full_match({cell}, {literal(_CODE)})), bool_or(regexp_full_match({cell}, {literal(_CUT)})),"
         f" bool_or(regexp_full_match({cell}, {unclear}) AND rtrim({cell}) LIKE '%0')"
         f" AND bool_or(regexp_full_match({cell}, {literal(_SHORT)}))"
         for cell in map(quote, names)
     )
     (counts,) = first.rows(wanted, LOOKED_AT)
-    codes = {name for name, many in zip(names, counts[2::4], strict=True) if many}
+    codes = {name for name, many in zip(names, counts[2::5], strict=True) if many}
     for name in codes:
         noticing.add("codes", "codes of digits with an E, which could be read as powers of ten, are kept as text", name)
+    for name in (name for name, is_cut in zip(names, counts[3::5], strict=True) if is_cut):
+        noticing.add("codes", "numbers such as 1.23E+12 may have lost digits in a spreadsheet", name)
     best = best.with_text_columns(codes)
-    marked = {name for name, many in zip(names, counts[::4], strict=True) if many and name not in codes}
-    if not marked or counts[::4] != counts[1::4] or "thousands" in best.options:
+    marked = {name for name, many in zip(names, counts[::5], strict=True) if many and name not in codes}
+    if not marked or "thousands" in best.options:
+        return best
+    if counts[::5] != counts[1::5]:
+        for name, many, unclear, *_, is_grouped in zip(names, *(counts[at::5] for at in range(5)), strict=True):
+            if many and many == unclear and is_grouped:
+                noticing.add(
+                    "numbers",
+                    "read with decimals as other columns; the file may mean thousands",
+                    name,
+                    turned_by="write them without marks",
+                )
         return best
     # Semicolons separate columns where a comma is the decimals' mark, and commas where a point is. And who writes 500
     # without decimals writes 1.5, not 1.500.
-    is_grouping = first.delimiter == {".": ";", ",": ","}[mark] or any(counts[3::4])
+    is_grouping = first.delimiter == {".": ";", ",": ","}[mark] or any(counts[4::5])
     grouped = is_grouping != noticing.is_guess_reversed("numbers")
     for name in sorted(marked):
         read, meant = ("thousands", "decimals") if grouped else ("decimals", "thousands")
@@ -470,7 +496,7 @@ def _check_first_lines(path: Path, lines: Sequence[str]) -> None:
             f"{path} cannot be read: it has a line of more than {_LINE_BYTES:,} characters: check that its rows end"
             " with the end of a line, and that no quote is left open"
         )
-    check_column_count(path, max(map(lines[0].count, _SEPARATORS)) + 1)
+    check_column_count(path, max(map(lines[0].count, SEPARATORS)) + 1)
 
 
 def check_column_count(path: Path, width: int) -> None:
@@ -505,87 +531,3 @@ def _detect_date_formats(texts: Iterable[str]) -> str:
             form += f"{' ' * half[:1].isspace()}%p" if half else ""
         found.setdefault("timestampformat" if time else "dateformat", form)
     return "".join(f", {name} = '{form}'" for name, form in found.items())
-
-
-# Of a larger file, this much is looked at, at its beginning and its end.
-_LOOKED_AT = 4_000_000
-# Of the lines with other signs than ASCII's, so many bytes are enough to tell a language by.
-_WEIGHED = 64_000
-_COPIED_BYTES = 1 << 20
-_WESTERN = "cp1252"
-# Those that spreadsheets and databases write, by Python's names; obscurer ones would only be mistaken for them.
-_CANDIDATES = tuple(
-    """
-    cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp874 cp932 euc-jp gb18030 big5 cp949 koi8-r cp866
-    cp850 cp852 mac-roman iso-8859-2 iso-8859-7
-    """.split()  # noqa: SIM905 - as a list it would take a line a name
-)
-# Western text has few signs to tell it by: it is taken for another only where that is about twice as likely.
-_PRIOR = 0.55
-
-
-def detect_file_encoding(path: Path) -> tuple[str, bool]:
-    """Return the encoding of a file by its Python name, and whether that is a guess."""
-    with open_decompressed_file(path) as file:
-        start, end = file.read(_LOOKED_AT), b""
-        size = path.stat().st_size
-        if path.suffix != ".gz" and size > len(start):
-            file.seek(max(len(start), size - _LOOKED_AT))
-            end = file.read(_LOOKED_AT)
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        # By its other name, for DuckDB reads neither the other order nor a packed file.
-        return "utf-16" if start.startswith(codecs.BOM_UTF16_LE) and path.suffix != ".gz" else "utf16", False
-    for place, name in ((1, "utf-16-le"), (0, "utf-16-be")):
-        # Every second byte of plain text in UTF-16 is zero.
-        if start[place:200:2].count(0) > len(start[:200]) // 4:
-            return name, False
-    if _can_decode_bytes("utf-8", start) and _can_decode_bytes("utf-8", end):
-        return "utf-8", False
-    return _guess_encoding_of_bytes(start, end), True
-
-
-def copy_as_utf8(path: Path, private: Path, encoding: str) -> Path:
-    """Copy a text file, converted to UTF-8, to the private folder."""
-    copy = private / f"{len(list(private.iterdir()))}.csv"
-    with open_decompressed_file(path) as file, copy.open("w", encoding="utf-8", newline="") as written:
-        shutil.copyfileobj(codecs.getreader(encoding)(cast("Any", file), "replace"), written, _COPIED_BYTES)
-    return copy
-
-
-def open_decompressed_file(path: Path) -> IO[bytes]:
-    """Open a file for reading bytes; decompress a gzip file."""
-    return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
-
-
-def measure_decompressed_size(path: Path, enough: int) -> int:
-    """Return the decompressed size of a file; any larger number if it exceeds `enough`."""
-    if path.suffix != ".gz":
-        return path.stat().st_size
-    with open_decompressed_file(path) as file:
-        return file.seek(enough + 1)
-
-
-def _guess_encoding_of_bytes(start: bytes, end: bytes) -> str:
-    """Return the most likely encoding of bytes that are not UTF-8, by language statistics."""
-    import chardet
-
-    # DuckDB reads Latin-1 itself, which differs in what are control characters there.
-    western = _WESTERN if any(128 <= byte < 160 for byte in {*start, *end}) else "latin-1"
-    lines = [line for line in (start + b"\n" + end).splitlines() if not line.isascii()]
-    weighed = b"\n".join(lines)[:_WEIGHED]
-    if not any(sign.isalpha() for sign in weighed.decode(_WESTERN, "ignore") if not sign.isascii()):
-        return western
-    found = chardet.detect_all(weighed, ignore_threshold=True, compat_names=False, include_encodings=_CANDIDATES)
-    weights = [(str(each["encoding"]), each["confidence"]) for each in found if each["encoding"]]
-    least = max((sure for name, sure in weights if codecs.lookup(name).name == _WESTERN), default=0.0)
-    likelier = (name for name, sure in weights if _PRIOR * sure > least)
-    return next((name for name in likelier if _can_decode_bytes(name, start) and _can_decode_bytes(name, end)), western)
-
-
-def _can_decode_bytes(name: str, part: bytes) -> bool:
-    """Whether an encoding can decode a piece of text that may be cut within a character."""
-    for skipped in range(min(4, len(part) + 1)):
-        with suppress(UnicodeDecodeError):
-            codecs.getincrementaldecoder(name)().decode(part[skipped:])
-            return True
-    return False
