@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import SettingsError
 from ..quoting import literal, quote
-from .layout import YEARS, Cells
 
 if TYPE_CHECKING:
     import duckdb
@@ -118,6 +117,9 @@ class NoticeCollector:
         return tuple(replace(each, column=names.get(each.column, each.column)) for each in self.found)
 
 
+Cells = Sequence[object]
+
+
 def _compile_total_labels() -> str:
     """Return a pattern of the labels of totals in data/totals.toml."""
     content = files(__package__ or "").joinpath("data", "totals.toml").read_text(encoding="utf-8")
@@ -133,6 +135,7 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _LABEL = 30  # characters of the longest label of a total
+_YEARS = range(1900, 2101)  # whose sum says nothing
 _CHANCE = 10  # a row whose numbers, multiplied, are less may equal a sum by chance
 _WORDS = 4  # of the shortest sentence
 _NOTES = 50  # rows of the longest sheet of notes
@@ -143,6 +146,18 @@ _PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII
 _LARGEST = 10**30  # sums of larger numbers are not told exactly
 _SEARCHED = 200_000  # cells of a table in which totals without a label are looked for
 _COMPARED = 5_000_000  # cells of all pairs of totals; where there are more, their label is a category's name
+
+
+def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: bool = True) -> list[Cells]:
+    """Return the rows of a table without stray ones, and with rows of names as one."""
+    names, count = rows[0] if has_header else (), int(has_header)
+    header = [names] * count
+    if has_header and not noticing.is_guess_reversed("headers"):
+        *header, count = _join_header_rows(rows)
+    if count > 1:
+        noticing.add("headers", f"{count} rows of names and units are read as one")
+    strays = find_stray_rows(noticing, names, rows[count:])
+    return [*header, *(row for at, row in enumerate(rows[count:]) if at not in strays)]
 
 
 def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cells]) -> set[int]:
@@ -162,6 +177,68 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
             noticing.add(kind, text, example=rows[min(places)][0] if kind == "footnotes" else "")
         left_out |= set[int]() if is_turned else places
     return left_out
+
+
+_NUMERIC = re.compile(r"[-+\u2212]?[\d.,\s]*\d%?")
+_LONGEST_TITLE = 200
+
+
+def is_filled(cell: object) -> bool:
+    """Whether a cell is neither None nor an empty text."""
+    return cell is not None and cell != ""
+
+
+def find_header_row(rows: Sequence[Cells]) -> int:
+    """Return the index of the header row; 0 unless a later row is clearly the header."""
+    # A title fills the first column and at most half of all; below titles, a header is a row of words.
+    places = {place for row in rows for place, cell in enumerate(row) if is_filled(cell)}
+    for at, row in enumerate(rows):
+        filled = [cell for cell in row if is_filled(cell)]
+        is_title = not filled or (2 * len(filled) <= len(places) and is_filled(row[min(places)]))
+        if not is_title:
+            return at if all(map(can_be_column_name, filled)) else 0
+    return 0
+
+
+def _join_header_rows(rows: Sequence[Cells]) -> tuple[list[object], int]:
+    """Return the columns' names and how many rows they fill: years and units may stand below them."""
+    width = max(map(len, rows))
+    rows = [(*row, *[None] * (width - len(row))) for row in rows]
+    header, count = list(rows[0]), 1
+    first = next((place for place, cell in enumerate(header) if is_filled(cell)), 0)
+    data = next((row for row in rows[1:] if is_filled(row[first])), rows[0])
+    while count < len(rows) and (places := _find_lower_names(rows[count], first, data)):
+        for place in places:
+            # A name that is merged over several columns stands in the first of them.
+            left = (rows[0][each] for each in range(place, first, -1) if is_filled(rows[0][each]))
+            over = header[place] if is_filled(header[place]) or count > 1 else next(left, None)
+            header[place] = join_titles([(over, rows[count][place])])
+        count += 1
+    return header, count
+
+
+def _find_lower_names(row: Cells, first: int, data: Cells) -> list[int]:
+    """Return the places of the names in a row below the header; an empty list if it is data."""
+    places = [place for place, cell in enumerate(row) if is_filled(cell)]
+    are_names = first not in places and all(can_be_column_name(row[place]) for place in places)
+    above_numbers = (is_filled(data[place]) and not can_be_column_name(data[place]) for place in places)
+    return places if are_names and all(above_numbers) else []
+
+
+def join_titles(rows: Sequence[Cells]) -> str:
+    """Return the text of the rows above the header on one line."""
+    return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
+
+
+def can_be_column_name(cell: object) -> bool:
+    """Whether a cell may be a column's name: a text that is no number, or a year."""
+    if isinstance(cell, str):
+        return not is_number(cell) or (cell.strip().isdigit() and int(cell) in _YEARS)
+    return isinstance(cell, int) and not isinstance(cell, bool) and cell in _YEARS
+
+
+def is_number(cell: object) -> bool:
+    return isinstance(cell, str) and bool(_NUMERIC.fullmatch(cell.strip()))
 
 
 def fetch_rows_with_totals(
@@ -193,7 +270,7 @@ def _make_label_condition(columns: Sequence[ColumnSchema]) -> str:
 
 def is_note_sheet(rows: Sequence[Cells]) -> bool:
     """Whether a sheet has only notes: one text per row, at least one of them a sentence."""
-    cells = [cell for row in rows for cell in row if cell is not None and cell != ""]
+    cells = [cell for row in rows for cell in row if is_filled(cell)]
     return (
         len(cells) <= len(rows) <= _NOTES
         and all(isinstance(cell, str) for cell in cells)
@@ -341,7 +418,7 @@ def _is_within_rounding(off: tuple[Decimal, Decimal]) -> bool:
 def _is_year(cell: object) -> bool:
     """Whether a cell is empty or holds a year."""
     number = _parse_cell_number(cell, ".")
-    return not _fold_cell(cell) if number is None else number % 1 == 0 and int(number) in YEARS
+    return not _fold_cell(cell) if number is None else number % 1 == 0 and int(number) in _YEARS
 
 
 def _parse_cell_number(cell: object, mark: str) -> Decimal | None:

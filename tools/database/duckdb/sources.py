@@ -152,9 +152,7 @@ def find_sources(text: str) -> TableSources:
 
 def _find_folder(path: Path) -> Path:
     """Return the folder that a pattern begins with; a path that exists as it is."""
-    while glob.has_magic(str(path)) and not path.exists():
-        path = path.parent
-    return path
+    return next(each for each in (path, *path.parents) if each.exists() or not glob.has_magic(str(each)))
 
 
 def _find_table_files(pattern: str) -> Sequence[Path]:

@@ -18,8 +18,15 @@ import duckdb
 from ...errors import DatabaseUnavailable
 from ..quoting import quote
 from ..server.address import redact_message
-from .layout import find_header_row, is_filled, join_header_rows, join_titles
-from .notices import MISSING, NoticeCollector, find_stray_rows, is_note_sheet
+from .notices import (
+    MISSING,
+    NoticeCollector,
+    clean_rows,
+    find_header_row,
+    is_filled,
+    is_note_sheet,
+    join_titles,
+)
 from .sources import make_column_names, make_table_name, number_repeated_names
 
 if TYPE_CHECKING:
@@ -85,14 +92,7 @@ def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]
     if not rows or (is_note and not noticing.is_guess_reversed("sheets")):
         return WorkbookSheet(noticing)
     at = find_header_row(rows)
-    header, count = list(rows[at]), 1
-    if not noticing.is_guess_reversed("headers"):
-        header, count = join_header_rows(rows[at:])
-    if count > 1:
-        noticing.add("headers", f"{count} rows of names and units are read as one")
-    table = rows[at + count :]
-    strays = find_stray_rows(noticing, rows[at], table)
-    kept = [header, *(row for place, row in enumerate(table) if place not in strays)]
+    kept = clean_rows(noticing, rows[at:])
     return WorkbookSheet(noticing, pandas.DataFrame(_build_columns(kept, noticing)), join_titles(rows[:at]))
 
 

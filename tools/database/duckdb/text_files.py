@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,17 +19,17 @@ from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
 from .decoding import copy_as_utf8, detect_file_encoding, measure_decompressed_size, open_decompressed_file
 from .entries import TableEntry, make_column_schema, make_file_entry
-from .layout import (
-    SEPARATORS,
+from .notices import (
+    LOOKED_AT,
+    MISSING,
+    NoticeCollector,
+    add_content_notices,
     can_be_column_name,
-    choose_separator,
+    clean_rows,
     find_header_row,
-    has_names_above_numbers,
-    join_header_rows,
+    is_number,
     join_titles,
-    read_first_rows,
 )
-from .notices import LOOKED_AT, MISSING, NoticeCollector, add_content_notices, find_stray_rows
 from .sources import TableFile, kind_of, make_column_names
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
@@ -68,6 +69,8 @@ _CUT = "[0-9]([.,][0-9]+)?E\\+1[1-9]"
 _UNKNOWN_SIGNS = re.compile("(?<=[0-9])[\u00a0\u2009\u202f’](?=[0-9]{3})|\u2212(?=[0-9])")
 _KNOWN_SIGNS = {"’": "'", "\u2212": "-"}
 _COPIED_SIZE = 8_000_000
+_SEPARATORS = (",", ";", "\t", "|")
+_HEAD_ROWS = 30
 # How the report on a file says that there is no such sign.
 _NONE = "(empty)"
 _BARE_END = re.compile(rb"(?<!\r)\n")
@@ -190,6 +193,11 @@ class _CsvReader:
         kinds = ((name, "VARCHAR" if name in names else kind) for name, kind in self.columns)
         return replace(self, columns=tuple(kinds))
 
+    def keep_as_text(self, texts: _CsvReader, wrong: Mapping[str, str], limit: int | None = None) -> _CsvReader:
+        """Return a copy of the reader that reads columns as text if SQL over their texts says so."""
+        (flags,) = texts.rows(", ".join(wrong.values()), limit) if wrong else ([],)
+        return self.with_text_columns({name for name, is_wrong in zip(wrong, flags, strict=True) if is_wrong})
+
     @property
     def scan(self) -> str:
         """The `read_csv` call in SQL, with every option given explicitly."""
@@ -215,8 +223,8 @@ def _detect_layout(read: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, s
     if head and (named := _NAMED_SEPARATOR.fullmatch(head[0])):
         return read.sniff_options(f", delim = {literal(named[1])}, skip = 1"), ""
     first = read.sniff_options()
-    separator = choose_separator(head, first.delimiter)
-    rows = read_first_rows(head, separator if len(separator) == 1 else ",")
+    separator = _choose_separator(head, first.delimiter)
+    rows = _read_first_rows(head, separator if len(separator) == 1 else ",")
     if separator != first.delimiter:
         # Rows that are too short make it look as if nothing were separated.
         padding = ", null_padding = true" if len({len(row) for row, _ in rows if row}) > 1 else ""
@@ -225,6 +233,31 @@ def _detect_layout(read: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, s
     if not at:
         return first, ""
     return first.sniff_options(f", skip = {rows[at - 1][1]}, header = true"), join_titles([row for row, _ in rows[:at]])
+
+
+def _read_first_rows(lines: Sequence[str], separator: str, quote: str = '"') -> list[tuple[list[str], int]]:
+    """Return the first rows of a text file, each with the number of lines up to its end."""
+    reader = csv.reader(lines, delimiter=separator, quotechar=quote)
+    try:
+        return [(row, reader.line_num) for row in islice(reader, _HEAD_ROWS)]
+    except csv.Error:
+        return []
+
+
+def _choose_separator(lines: Sequence[str], detected: str) -> str:
+    """Return the separator that gives most lines the same number of cells, and most numbers."""
+
+    def weigh_separator(separator: str) -> tuple[float, bool, float, bool]:
+        rows = [row for row, _ in _read_first_rows(lines, separator) if row]
+        # The longest of widths that are equally frequent.
+        (width, count), *_ = sorted(Counter(map(len, rows)).items(), key=lambda item: (-item[1], -item[0])) or [(0, 0)]
+        cells = [cell for row in rows[1:] for cell in row if cell]
+        numbers = sum(map(is_number, cells))
+        if width == 1 and (not cells or numbers < len(cells)):
+            return 0, False, 0, False  # only a column of decimal commas is not separated
+        return count / max(1, len(rows)), width > 1, numbers / max(1, len(cells)), separator == detected
+
+    return max(dict.fromkeys((detected, *_SEPARATORS)), key=weigh_separator)
 
 
 def _copy_without_stray_rows(
@@ -238,14 +271,13 @@ def _copy_without_stray_rows(
     plain = _UNKNOWN_SIGNS.sub(lambda sign: _KNOWN_SIGNS.get(sign[0], " "), text)
     lines, skipped = list(io.StringIO(plain, newline="")), first.skipped
 
-    def read_csv_rows(some: Sequence[str]) -> Iterator[tuple[list[str], int]]:
-        reader = csv.reader(some, delimiter=first.delimiter, quotechar=first.quote)
-        return ((row, reader.line_num) for row in reader)
+    def read_csv_rows(some: Sequence[str]) -> Iterator[list[str]]:
+        return csv.reader(some, delimiter=first.delimiter, quotechar=first.quote)
 
     try:
         if skipped == 1 and ", skip = " not in first.options:
             # R writes no name above the names of rows.
-            (names, _), (row, _) = next(read_csv_rows(lines)), next(read_csv_rows(lines[1:]))
+            names, row = next(read_csv_rows(lines)), next(read_csv_rows(lines[1:]))
             if len(names) + 1 == len(row) and all(map(can_be_column_name, names)):
                 if not lines[0].startswith(first.quote):
                     noticing.add("lines", "rows have one cell more than there are names: the first is read without one")
@@ -253,24 +285,14 @@ def _copy_without_stray_rows(
         rows = list(read_csv_rows(lines[skipped:]))
     except (csv.Error, StopIteration):
         return None
-    cells = [row for row, _ in rows]
-    header = int(skipped < first.skipped or _is_header(first, cells[:_DATED_ROWS]))
-    names = cells[0] if header else []
-    if header and not noticing.is_guess_reversed("headers"):
-        joined, header = join_header_rows(cells)
-    strays = find_stray_rows(noticing, names, cells[header:])
-    if header > 1:
-        noticing.add("headers", f"{header} rows of names and units are read as one")
-        written = io.StringIO(newline="")
-        csv.writer(written, delimiter=first.delimiter, quotechar=first.quote, lineterminator="\n").writerow(joined)
-        lines[skipped : skipped + rows[header - 1][1]] = [written.getvalue(), *[""] * (rows[header - 1][1] - 1)]
-    elif not strays and plain == text:
+    has_header = bool(rows) and (skipped < first.skipped or _is_header(first, rows[:_HEAD_ROWS]))
+    kept = clean_rows(noticing, rows, has_header=has_header)
+    if len(kept) == len(rows) and plain == text:
         return None
-    for place in sorted(strays, reverse=True):
-        before, (_, end) = rows[place + header - 1][1] if place + header else 0, rows[place + header]
-        del lines[skipped + before : skipped + end]
     copy = private / f"{len(list(private.iterdir()))}.csv"
-    copy.write_text("".join(lines), encoding="utf-8", newline="")
+    with copy.open("w", encoding="utf-8", newline="") as written:
+        written.writelines(lines[:skipped])
+        csv.writer(written, delimiter=first.delimiter, quotechar=first.quote, lineterminator="\n").writerows(kept)
     return copy
 
 
@@ -284,7 +306,7 @@ def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: Notice
         noticing.add("lines", "lines have different numbers of cells: missing ones are empty")
     if [kind for _, kind in first.columns] == ["VARCHAR"]:
         noticing.add("lines", "read as one column: no separator was found")
-    rows = [row for row, _ in read_first_rows(head[first.skipped :], first.delimiter[:1] or ",", first.quote)]
+    rows = [row for row, _ in _read_first_rows(head[first.skipped :], first.delimiter[:1] or ",", first.quote)]
     row = rows[0] if rows else []
     is_header = _is_header(first, rows)
     is_named = is_header != noticing.is_guess_reversed("header")
@@ -295,14 +317,17 @@ def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: Notice
     return first if is_named == first.has_header else first.sniff_options(f", header = {str(is_named).lower()}")
 
 
-def _is_header(first: _CsvReader, rows: Sequence[list[str]]) -> bool:
+def _is_header(first: _CsvReader, rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first of some rows holds the columns' names."""
-    row = rows[0] if rows else []
+    row, *others = rows or [[]]
     years = {cell for cell in row if cell.strip().isdigit()}
-    # DuckDB takes years above numbers for more of them, and names above rows that are longer for a row.
+    # DuckDB takes years above numbers for more of them, and names above rows that are longer, or above numbers that
+    # have decimal commas, for a row.
     is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
-    # And it takes names above numbers with decimal commas for one.
-    return first.has_header or (is_likely and all(map(can_be_column_name, row))) or has_names_above_numbers(rows)
+    for name, *below in zip(row, *(each for each in others if len(each) == len(row)), strict=True):
+        cells = [cell for cell in below if cell]
+        is_likely |= bool(name and cells) and not re.search(r"\d", name) and all(map(is_number, cells))
+    return first.has_header or (is_likely and all(map(can_be_column_name, row)))
 
 
 def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
@@ -359,17 +384,9 @@ def _keep_ungrouped_as_text(first: _CsvReader, read: _CsvReader, decimal: str, t
     numbers = [
         name for name, kind in read.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
     ]
-    if not numbers:
-        return read
     pattern = literal(_GROUPED.format(thousands=thousands, decimal=decimal))
-    wrong = ", ".join(
-        f"coalesce(bool_or(contains(trim({cell}), {literal(thousands)})"
-        f" AND NOT regexp_full_match({cell}, {pattern})), false)"
-        for cell in map(quote, numbers)
-    )
-    (flags,) = first.rows(wrong)
-    texts = {name for name, is_wrong in zip(numbers, flags, strict=True) if is_wrong}
-    return read.with_text_columns(texts)
+    wrong = "bool_or(contains(trim({0}), {1}) AND NOT regexp_full_match({0}, {2}))"
+    return read.keep_as_text(first, {name: wrong.format(quote(name), literal(thousands), pattern) for name in numbers})
 
 
 def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: NoticeCollector) -> _CsvReader:
@@ -423,16 +440,12 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
 
 def _keep_mixed_dates_as_text(read: _CsvReader) -> _CsvReader:
     """Keep columns as text in which some dates are written in another form than the one detected."""
-    formats = read.date_formats
-    if not formats:
-        return read
-    values = (
-        f"try_strptime({quote(name)}, {literal(form)})" if form else f"try_cast({quote(name)} AS TIMESTAMP)"
-        for name, form in formats.items()
-    )
-    wrong = ", ".join(f"count({quote(name)}) > count({value})" for name, value in zip(formats, values, strict=True))
-    (flags,) = read.rows(wrong, read.sampled)
-    return read.with_text_columns({name for name, is_wrong in zip(formats, flags, strict=True) if is_wrong})
+    wrong = dict[str, str]()
+    for name, form in read.date_formats.items():
+        cell = quote(name)
+        read_cell = f"try_strptime({cell}, {literal(form)})" if form else f"try_cast({cell} AS TIMESTAMP)"
+        wrong[name] = f"count({cell}) > count({read_cell})"
+    return read.keep_as_text(read, wrong, read.sampled)
 
 
 def _find_last_century_columns(read: _CsvReader, noticing: NoticeCollector) -> set[str]:
@@ -496,7 +509,7 @@ def _check_first_lines(path: Path, lines: Sequence[str]) -> None:
             f"{path} cannot be read: it has a line of more than {_LINE_BYTES:,} characters: check that its rows end"
             " with the end of a line, and that no quote is left open"
         )
-    check_column_count(path, max(map(lines[0].count, SEPARATORS)) + 1)
+    check_column_count(path, max(map(lines[0].count, _SEPARATORS)) + 1)
 
 
 def check_column_count(path: Path, width: int) -> None:
