@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from importlib.resources import files
-from itertools import chain, takewhile
+from itertools import accumulate, chain, takewhile, zip_longest
 from math import isqrt, prod
 from typing import TYPE_CHECKING, Any
 
@@ -150,14 +150,26 @@ _COMPARED = 5_000_000  # cells of all pairs of totals; where there are more, the
 
 def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: bool = True) -> list[Cells]:
     """Return the rows of a table without stray ones, and with rows of names as one."""
-    names, count = rows[0] if has_header else (), int(has_header)
-    header = [names] * count
+    header, count = rows[: int(has_header)], int(has_header)
+    names = header[0] if header else ()
     if has_header and not noticing.is_guess_reversed("headers"):
-        *header, count = _join_header_rows(rows)
+        while count < len(rows) and _is_name_row(rows[count:]):
+            count += 1
     if count > 1:
         noticing.add("headers", f"{count} rows of names and units are read as one")
+        # A name that is merged over several columns stands in the first of them.
+        above = accumulate(names, lambda left, cell: cell if is_filled(cell) else left)
+        header = [[join_titles([cells]) for cells in zip_longest(above, *rows[1:count])]]
     strays = find_stray_rows(noticing, names, rows[count:])
     return [*header, *(row for at, row in enumerate(rows[count:]) if at not in strays)]
+
+
+def _is_name_row(rows: Sequence[Cells]) -> bool:
+    """Whether a row below the header has no name of its own, and words above numbers."""
+    data = next((row for row in rows if row and is_filled(row[0])), ())
+    pairs = [(cell, below) for cell, below in zip_longest(rows[0], data) if is_filled(cell)]
+    is_unit = (can_be_column_name(cell) and is_filled(below) and not can_be_column_name(below) for cell, below in pairs)
+    return bool(pairs) and not is_filled(rows[0][0]) and all(is_unit)
 
 
 def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cells]) -> set[int]:
@@ -200,31 +212,6 @@ def find_header_row(rows: Sequence[Cells]) -> int:
     return 0
 
 
-def _join_header_rows(rows: Sequence[Cells]) -> tuple[list[object], int]:
-    """Return the columns' names and how many rows they fill: years and units may stand below them."""
-    width = max(map(len, rows))
-    rows = [(*row, *[None] * (width - len(row))) for row in rows]
-    header, count = list(rows[0]), 1
-    first = next((place for place, cell in enumerate(header) if is_filled(cell)), 0)
-    data = next((row for row in rows[1:] if is_filled(row[first])), rows[0])
-    while count < len(rows) and (places := _find_lower_names(rows[count], first, data)):
-        for place in places:
-            # A name that is merged over several columns stands in the first of them.
-            left = (rows[0][each] for each in range(place, first, -1) if is_filled(rows[0][each]))
-            over = header[place] if is_filled(header[place]) or count > 1 else next(left, None)
-            header[place] = join_titles([(over, rows[count][place])])
-        count += 1
-    return header, count
-
-
-def _find_lower_names(row: Cells, first: int, data: Cells) -> list[int]:
-    """Return the places of the names in a row below the header; an empty list if it is data."""
-    places = [place for place, cell in enumerate(row) if is_filled(cell)]
-    are_names = first not in places and all(can_be_column_name(row[place]) for place in places)
-    above_numbers = (is_filled(data[place]) and not can_be_column_name(data[place]) for place in places)
-    return places if are_names and all(above_numbers) else []
-
-
 def join_titles(rows: Sequence[Cells]) -> str:
     """Return the text of the rows above the header on one line."""
     return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
@@ -263,9 +250,8 @@ def _make_label_condition(columns: Sequence[ColumnSchema]) -> str:
     """Return SQL for whether a row has the label of a total."""
     label = literal(rf"(?i)[\s:*]*(?:{_TOTAL.pattern})[\s:*]*")
     texts = (quote(column.name) for column in columns[:_COLUMNS] if column.type == "VARCHAR")
-    return (
-        " OR ".join(f"length({cell}) <= {_LABEL} AND regexp_full_match({cell}, {label})" for cell in texts) or "false"
-    )
+    held = (f"length({cell}) <= {_LABEL} AND regexp_full_match({cell}, {label})" for cell in texts)
+    return " OR ".join(held) or "false"
 
 
 def is_note_sheet(rows: Sequence[Cells]) -> bool:
@@ -448,6 +434,8 @@ _FORMS = {
     "codes": "0[0-9]+|[0-9]{16,}",
 }
 _DAY = "{0} BETWEEN 19000101 AND 21001231 AND {0} // 100 % 100 BETWEEN 1 AND 12 AND {0} % 100 BETWEEN 1 AND 31"
+_SERIAL = "({0} BETWEEN 25569 AND 73050)"  # days since 1900, of 1970 to 2100
+_DAY_NAME = re.compile(r"dat(?:e|um|a)|day|\btag|jour|fecha|giorno|日", re.IGNORECASE)
 _KINDS = {"numbers": "numbers as text", "dates or times": "mixed dates", "numbers with units": "units"}
 
 
@@ -474,11 +462,12 @@ def add_content_notices(
         first, numbers = quote(looked[0].name), [each.name for each in looked if each.type in ("INTEGER", "BIGINT")]
         counted = f"count(*), count(DISTINCT hash({cells})), count({first}), count(DISTINCT {first})"
         is_first_filled = f"(SELECT {first} FROM {scan} LIMIT 1) IS NOT NULL"
-        days = "".join(f", bool_and({_DAY.format(cell)})" for cell in map(quote, numbers))
+        forms = {name: f"{_DAY} OR {_SERIAL}" if _DAY_NAME.search(name) else _DAY for name in numbers}
+        days = "".join(f", bool_and({form.format(quote(name))})" for name, form in forms.items())
         sql = f"SELECT {counted}, {is_first_filled}{days} {source}"
         ((rows, distinct, filled, labels, is_labelled, *are_days),) = connection.execute(sql).fetchall()
         for name in (name for name, is_day in zip(numbers, are_days, strict=True) if is_day):
-            noticing.add("mixed dates", "dates of eight digits are read as numbers", name)
+            noticing.add("mixed dates", "dates such as 20240131, or a spreadsheet's 45322, are read as numbers", name)
         for some in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
             (measured,) = connection.execute(f"SELECT {', '.join(map(_make_text_count_sql, some))} {source}").fetchall()
             for name, counts in zip(some, measured, strict=True):

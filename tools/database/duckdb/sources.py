@@ -90,7 +90,7 @@ class TableSources:
         if not found:
             what = "the folder" if Path(self.pattern).is_dir() else "the pattern"
             raise DatabaseUnavailable(
-                f"{what} {self.pattern} contains no table files ({_READ}), or links out of it alone"
+                f"{what} {self.pattern} contains no table files ({_READ}), or only links out of it"
             )
         if len(found) > _MOST_FILES:
             raise DatabaseUnavailable(f"{self.pattern} matches {len(found):,} files; the limit is {_MOST_FILES:,}")

@@ -131,8 +131,11 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
 
 def _build_columns(rows: Sequence[Sequence[Any]], noticing: NoticeCollector) -> dict[str, pandas.Series[Any]]:
     """Return the columns of rows by name, without empty ones; the first row is the header."""
-    every = ([row[place] if place < len(row) else None for row in rows] for place in range(max(map(len, rows))))
-    columns = [column for column in every if any(map(is_filled, column))]
+    every = [[row[place] if place < len(row) else None for row in rows] for place in range(max(map(len, rows)))]
+    places = [place for place, column in enumerate(every) if any(map(is_filled, column))]
+    if places and len(places) <= places[-1] - places[0]:
+        noticing.add("tables", "an empty column parts the sheet: there may be two tables side by side")
+    columns = [every[place] for place in places]
     names = make_column_names([column[0] for column in columns])
     return {name: _build_column_series(column[1:], name, noticing) for name, column in zip(names, columns, strict=True)}
 
@@ -144,12 +147,9 @@ def _build_column_series(values: Sequence[Any], name: str, noticing: NoticeColle
     filled = [value if is_filled(value) else None for value in values]
     words = {value for value in filled if isinstance(value, str)}
     if words and words.issubset(MISSING) and not all(value is None or value in words for value in filled):
-        noticing.add(
-            "missing",
-            f"{', '.join(sorted(words))} {_AS_TEXT if noticing.is_guess_reversed('missing') else _AS_EMPTY}",
-            name,
-        )
-        if not noticing.is_guess_reversed("missing"):
+        is_turned = noticing.is_guess_reversed("missing")
+        noticing.add("missing", f"{', '.join(sorted(words))} {_AS_TEXT if is_turned else _AS_EMPTY}", name)
+        if not is_turned:
             filled = [None if value in words else value for value in filled]
     kinds = {type(value) for value in filled if value is not None}
     if kinds == {datetime} and all(value is None or value.time() == time() for value in filled):

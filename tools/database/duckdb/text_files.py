@@ -59,6 +59,7 @@ _GROUPED = r"\s*[-+]?[0-9]{{1,3}}([{thousands}][0-9]{{2,3}})*[{thousands}][0-9]{
 _MARKED = r"\s*[-+]?[0-9.,]*[.,][0-9.,]*\s*"
 # Whether such a mark is a decimal's, three digits behind it do not tell.
 _UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
+_LIKE_OTHERS = "read with decimals, as other columns are; the file may mean thousands"
 _SHORT = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
 # What a spreadsheet makes of a code such as 12E5.
 _CODE = "[0-9]+[eE][0-9]+"
@@ -90,8 +91,8 @@ def inspect_text_file(
     """Detect how to read a text file as a table; raise an error if that is not possible."""
     path, noticing = file.path, NoticeCollector(file.table, turned)
     encoding, is_guess = detect_file_encoding(path)
-    remarks = (f"not UTF-8, read as {encoding}: a guess",) if is_guess else ()
-    for remark in remarks:
+    remark = f"not UTF-8, read as {encoding}: a guess" if is_guess else ""
+    if remark:
         noticing.add("encoding", remark, turned_by="save the file as UTF-8, if letters are wrong")
     with open_decompressed_file(path) as opened:
         start = opened.read(2 * _LINE_BYTES)
@@ -132,7 +133,7 @@ def inspect_text_file(
             cell = quote(name)
             moved = f"if(year({cell}) > {_THIS_YEAR}, CAST({cell} - INTERVAL 100 YEAR AS {kind}), {cell})"
             scan = f"(SELECT * REPLACE ({moved} AS {cell}) FROM {scan})"
-    comment = "; ".join(filter(None, (*remarks, title)))
+    comment = "; ".join(filter(None, (remark, title)))
     scan = add_content_notices(connection, noticing, columns, scan, is_whole=thorough or size <= SLOW_BYTES)
     notices = noticing.rename_notice_columns({own: name for name, (own, _) in zip(names, best.columns, strict=True)})
     return make_file_entry(file.table, columns, scan, path, comment=comment, slow=size > SLOW_BYTES, notices=notices)
@@ -253,7 +254,7 @@ def _choose_separator(lines: Sequence[str], detected: str) -> str:
         (width, count), *_ = sorted(Counter(map(len, rows)).items(), key=lambda item: (-item[1], -item[0])) or [(0, 0)]
         cells = [cell for row in rows[1:] for cell in row if cell]
         numbers = sum(map(is_number, cells))
-        if width == 1 and (not cells or numbers < len(cells)):
+        if width == 1 and (numbers < len(cells) or max(cell.count(",") for cell in cells or [",,"]) > 1):
             return 0, False, 0, False  # only a column of decimal commas is not separated
         return count / max(1, len(rows)), width > 1, numbers / max(1, len(cells)), separator == detected
 
@@ -416,12 +417,7 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
     if counts[::5] != counts[1::5]:
         for name, many, unclear, *_, is_grouped in zip(names, *(counts[at::5] for at in range(5)), strict=True):
             if many and many == unclear and is_grouped:
-                noticing.add(
-                    "numbers",
-                    "read with decimals as other columns; the file may mean thousands",
-                    name,
-                    turned_by="write them without marks",
-                )
+                noticing.add("numbers", _LIKE_OTHERS, name, turned_by="write them without marks")
         return best
     # Semicolons separate columns where a comma is the decimals' mark, and commas where a point is. And who writes 500
     # without decimals writes 1.5, not 1.500.
@@ -431,11 +427,9 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
         read, meant = ("thousands", "decimals") if grouped else ("decimals", "thousands")
         mark_name = "point" if mark == "." else "comma"
         noticing.add("numbers", f"the {mark_name} is read as the mark of {read}; the file may mean {meant}", name)
-    return (
-        first.sniff_cells(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
-        if grouped
-        else best
-    )
+    if not grouped:
+        return best
+    return first.sniff_cells(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
 
 
 def _keep_mixed_dates_as_text(read: _CsvReader) -> _CsvReader:
