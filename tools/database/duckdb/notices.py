@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from importlib.resources import files
 from itertools import accumulate, chain, takewhile, zip_longest
-from math import isqrt, prod
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SettingsError
@@ -447,7 +447,7 @@ def add_content_notices(
     *,
     is_whole: bool = True,
 ) -> str:
-    """Add notices on a table's cells; return the scan, without a total at its end that is left out.
+    """Add notices on a table's cells; return the scan, without a total that is left out.
 
     Only the first rows are looked at, and for totals all of them if `is_whole`.
     """
@@ -473,7 +473,7 @@ def add_content_notices(
             for name, counts in zip(some, measured, strict=True):
                 _add_text_column_notice(noticing, name, counts)
         if is_whole and not any(notice.turned_by == "totals" for notice in noticing.found):
-            scan = _leave_out_total_at_end(connection, noticing, looked, scan)
+            scan = _leave_out_total(connection, noticing, looked, scan)
     except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
         noticing.add("scope", "its cells could not be looked at")
         return scan
@@ -489,42 +489,36 @@ def add_content_notices(
     return scan
 
 
-def _leave_out_total_at_end(
+def _leave_out_total(
     connection: duckdb.DuckDBPyConnection, noticing: NoticeCollector, columns: Sequence[ColumnSchema], scan: str
 ) -> str:
     """Add notices on totals that no one has compared; return the scan without those that are left out."""
-    numbers = [column.name for column in columns if column.kind == "number"]
-    texts = [column.name for column in columns if column.type == "VARCHAR"]
+    numbers = [f"CAST({quote(column.name)} AS DOUBLE)" for column in columns if column.kind == "number"]
+    texts = [quote(column.name) for column in columns if column.type == "VARCHAR"]
     if not numbers:
         return scan
-    sums = ", ".join(f"sum(CAST({cell} AS DOUBLE))" for cell in map(quote, numbers))
-    labelled = f"({_make_label_condition(columns)}) AND coalesce({', '.join(map(quote, numbers))}) IS NOT NULL"
-    sql = f"SELECT count(*), count_if({labelled}), {sums} FROM {scan}"
-    ((rows, others, *found),) = connection.execute(sql).fetchall()
-    is_turned, total, left_out = noticing.is_guess_reversed("totals"), "false", list[str]()
-    for place, end in ((rows - 1, "last"), (0, "first")) if rows > (2 if texts else 3) else ():
-        sql = f"SELECT {', '.join(map(quote, numbers + texts))} FROM {scan} LIMIT 1 OFFSET {place}"
-        (cells,) = connection.execute(sql).fetchall()
-        pairs = [(float(cell), many) for cell, many in zip(cells, found, strict=False) if cell is not None]
-        is_sum = all(abs(many - 2 * cell) <= float(_FLOAT) * abs(cell) for cell, many in pairs)
-        if not is_sum or prod(max(1, abs(cell)) for cell, _ in pairs) < _CHANCE:
-            continue
-        label = next(filter(_is_total_label, cells), "")
-        others -= bool(label)
-        filled = {name: str(cell) for name, cell in zip(numbers + texts, cells, strict=True) if cell is not None}
-        equal = (f"{quote(name)} = {literal(cell)}" for name, cell in filled.items())
-        total = f"coalesce({' AND '.join(equal)}, false)"
-        leaves_out = (bool(label) and end == "last") != is_turned
-        text = f"the {end} row {'is labelled as a total and ' if label else ''}equals the sum of all others"
-        example = next((filled[name] for name in texts if name in filled), "")
+    sql = f"SELECT count(*), {', '.join(f'coalesce(sum({cell}), 0)' for cell in numbers)} FROM {scan}"
+    ((rows, *sums),) = connection.execute(sql).fetchall()
+    pairs = [(cell, f"CAST('{many}' AS DOUBLE)") for cell, many in zip(numbers, sums, strict=True)]
+    equal = " AND ".join(f"coalesce(abs({many} - 2 * {cell}) <= {_FLOAT} * abs({cell}), true)" for cell, many in pairs)
+    size = " * ".join(f"greatest(1, abs(coalesce({cell}, 0)))" for cell in numbers)
+    total = f"({equal} AND {size} >= {_CHANCE})"
+    labelled = f"coalesce(({_make_label_condition(columns)}) AND coalesce({', '.join(numbers)}) IS NOT NULL, false)"
+    counted = f"count_if({total}), count_if({total} AND {labelled}), count_if({labelled} AND NOT {total})"
+    sql = f"SELECT {counted}, any_value(coalesce({', '.join(texts) or 'NULL'})) FILTER ({total}) FROM {scan}"
+    ((found, named, others, example),) = connection.execute(sql).fetchall()
+    is_turned, left_out = noticing.is_guess_reversed("totals"), list[str]()
+    if found == 1 and rows > (2 if texts else 3):
+        leaves_out = bool(named) != is_turned
+        text = f"1 row {'is labelled as a total and ' if named else ''}equals the sum of all others"
         kind = "totals" if leaves_out or is_turned else KEPT_TOTALS
-        noticing.add(kind, text + _format_decision(leaves_out, is_turned), example=example, turned_by="totals")
+        text += _format_decision(leaves_out, is_turned)
+        noticing.add(kind, text, example="" if example is None else example, turned_by="totals")
         left_out += [total] if leaves_out else []
-        break
     if others:
         noticing.add_labelled_totals(others, _TOO_MANY)
         left_out += [f"({labelled} AND NOT {total})"] if is_turned else []
-    return f"(SELECT * FROM {scan} WHERE NOT coalesce({' OR '.join(left_out)}, false))" if left_out else scan
+    return f"(SELECT * FROM {scan} WHERE NOT ({' OR '.join(left_out)}))" if left_out else scan
 
 
 def _make_text_count_sql(name: str) -> str:
