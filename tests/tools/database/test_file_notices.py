@@ -290,6 +290,13 @@ _FILES = (
         'SELECT sum("Strom, A") FROM de_strom',
         (2.75,),
     ),
+    Messy(
+        "de_tausend_euro.csv",
+        "Ort;Erlös, T€\nUlm;1234,5\nHof;98,7\nGesamt;1333,2\n",
+        ("totals",),
+        'SELECT sum("Erlös, T€") FROM de_tausend_euro',
+        (1333.2,),
+    ),
     Messy("de_eine.csv", "Wert\n1,5\n2,25\n", ("lines",), "SELECT sum(Wert) FROM de_eine", (3.75,)),
     Messy(
         "de_leere_spalten.csv",
@@ -322,10 +329,10 @@ _FILES = (
     ),
     Messy(
         "de_dauer.csv",
-        "Lauf;Dauer\nA;36:15\nB;101:05\n",
-        ("Dauer mixed dates",),
+        "Lauf;Dauer\nA;36:15\nB;101:05\nSumme;137:20\n",
+        ("Dauer mixed dates", "kept totals"),
         "SELECT count(*) FROM de_dauer",
-        (2,),
+        (3,),
     ),
     # India
     Messy(
@@ -483,6 +490,20 @@ _FILES = (
         },
         ("n numbers as text", "day mixed dates", "id key"),
         "SELECT count(*) FROM texts",
+        (3,),
+    ),
+    Messy(
+        "plan.xlsx",
+        {"Plan": [[None, "Q1", None, "Q2"], ["Team", "Ist", "Plan", "Ist"], ["A", 10, 12, 14], ["B", 20, 22, 24]]},
+        ("headers",),
+        'SELECT sum("Q1 Plan"), count(Team) FROM Plan',
+        (34, 2),
+    ),
+    Messy(
+        "beside.xlsx",
+        {"beside": [["a", "n", None, "day", "m"], ["x", 1, None, 45292, 5], ["y", 2, None, 45293, 7]]},
+        ("tables", "day mixed dates"),
+        "SELECT sum(n) FROM beside",
         (3,),
     ),
     Messy(

@@ -153,7 +153,7 @@ def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: 
     header, count = rows[: int(has_header)], int(has_header)
     names = header[0] if header else ()
     if has_header and not noticing.is_guess_reversed("headers"):
-        while count < len(rows) and _is_name_row(rows[count:]):
+        while count < len(rows) and _is_name_row(names, rows[count:]):
             count += 1
     if count > 1:
         noticing.add("headers", f"{count} rows of names and units are read as one")
@@ -164,12 +164,12 @@ def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: 
     return [*header, *(row for at, row in enumerate(rows[count:]) if at not in strays)]
 
 
-def _is_name_row(rows: Sequence[Cells]) -> bool:
-    """Whether a row below the header has no name of its own, and words above numbers."""
-    data = next((row for row in rows if row and is_filled(row[0])), ())
-    pairs = [(cell, below) for cell, below in zip_longest(rows[0], data) if is_filled(cell)]
+def _is_name_row(names: Cells, rows: Sequence[Cells]) -> bool:
+    """Whether a row below names belongs to them: its first cell or theirs is empty, and it has words above numbers."""
+    data = next((row for row in rows[1:] if row and is_filled(row[0])), ())
+    pairs = [(cell, below) for cell, below in zip_longest(rows[0][1:], data[1:]) if is_filled(cell)]
     is_unit = (can_be_column_name(cell) and is_filled(below) and not can_be_column_name(below) for cell, below in pairs)
-    return bool(pairs) and not is_filled(rows[0][0]) and all(is_unit)
+    return bool(pairs) and not (is_filled(names[0]) and is_filled(rows[0][0])) and all(is_unit)
 
 
 def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cells]) -> set[int]:
@@ -332,11 +332,7 @@ class _TotalRows:
             if len(guessed.keys() & labelled) > len(equal) or (not equal and len(guessed) > 1):
                 equal = guessed
         named = labelled & equal.keys()
-        other = {
-            at
-            for at in labelled - equal.keys()
-            if any(_parse_cell_number(cell, ".") is not None for cell in self._rows[at])
-        }
+        other = {at for at in labelled - equal.keys() if any(map(str.isdigit, "".join(map(str, self._rows[at]))))}
         is_turned = noticing.is_guess_reversed("totals")
         if equal:
             rounding = max(equal.values())

@@ -246,7 +246,7 @@ def _read_first_rows(lines: Sequence[str], separator: str, quote: str = '"') -> 
 
 
 def _choose_separator(lines: Sequence[str], detected: str) -> str:
-    """Return the separator that gives most lines the same number of cells, and most numbers."""
+    """Return the separator that gives most lines the same number of cells, and whole cells."""
 
     def weigh_separator(separator: str) -> tuple[float, bool, float, bool]:
         rows = [row for row, _ in _read_first_rows(lines, separator) if row]
@@ -256,7 +256,9 @@ def _choose_separator(lines: Sequence[str], detected: str) -> str:
         numbers = sum(map(is_number, cells))
         if width == 1 and (numbers < len(cells) or max(cell.count(",") for cell in cells or [",,"]) > 1):
             return 0, False, 0, False  # only a column of decimal commas is not separated
-        return count / max(1, len(rows)), width > 1, numbers / max(1, len(cells)), separator == detected
+        # A decimal comma parts no cell.
+        whole = numbers + sum(not is_number(cell) and not any(map(cell.count, _SEPARATORS)) for cell in cells)
+        return count / max(1, len(rows)), width > 1, whole / max(1, len(cells)), separator == detected
 
     return max(dict.fromkeys((detected, *_SEPARATORS)), key=weigh_separator)
 
