@@ -22,16 +22,10 @@ from ..schema import ColumnSchema
 from ..server.address import redact_message
 from .decoding import measure_decompressed_size
 from .entries import TableEntry, make_column_schema, make_file_entry
-from .notices import NoticeCollector, add_content_notices, fetch_rows_with_totals, find_stray_rows
+from .notices import LOOKED_AT, NoticeCollector, add_content_notices, fetch_rows_with_totals, find_stray_rows
 from .sources import FileKind, TableFile, make_column_names
 from .tables import copy_frame_to_table, read_workbook
-from .text_files import (
-    FIRST_ROWS,
-    MOST_COLUMNS,
-    SLOW_BYTES,
-    check_column_count,
-    inspect_text_file,
-)
+from .text_files import MOST_COLUMNS, SLOW_BYTES, check_column_count, inspect_text_file
 
 _PROTOCOL = "tableturn"
 _PREFIX = f"{_PROTOCOL}://"
@@ -216,7 +210,7 @@ class FileReader:
         address = literal(self._files.address(file.path))
         slow = measure_decompressed_size(file.path, SLOW_BYTES) > SLOW_BYTES
         records = f"read_json_objects({address})"
-        keys = f"SELECT unnest(json_keys(json)) AS key FROM (SELECT json FROM {records} LIMIT {FIRST_ROWS})"
+        keys = f"SELECT unnest(json_keys(json)) AS key FROM (SELECT json FROM {records} LIMIT {LOOKED_AT})"
         ((count,),) = self._connection.execute(f"SELECT count(DISTINCT key) FROM ({keys})").fetchall()
         if count > MOST_COLUMNS:
             # To find the types of so many columns would take minutes.

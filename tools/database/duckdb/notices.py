@@ -158,8 +158,9 @@ def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: 
     if count > 1:
         noticing.add("headers", f"{count} rows of names and units are read as one")
         # A name that is merged over several columns stands in the first of them.
-        above = accumulate(names, lambda left, cell: cell if is_filled(cell) else left)
-        header = [[join_titles([cells]) for cells in zip_longest(above, *rows[1:count])]]
+        columns = list(zip_longest(*rows[:count]))
+        above = accumulate((first for first, *_ in columns), lambda left, cell: cell if is_filled(cell) else left)
+        header = [[join_titles([(name, *below)]) for name, (_, *below) in zip(above, columns, strict=True)]]
     strays = find_stray_rows(noticing, names, rows[count:])
     return [*header, *(row for at, row in enumerate(rows[count:]) if at not in strays)]
 
@@ -378,7 +379,7 @@ class _TotalRows:
                 if is_guess and plain < begin + 2:
                     continue  # without a label the same number as above is no sum
                 offs = ((abs(sums[p] - start.get(p, none) - number), most[p]) for p, number in cells.items())
-                close = [off for off, _ in takewhile(_is_within_rounding, offs)]
+                close = [off for off, _ in takewhile(lambda off: off[0] <= off[1], offs)]
                 if len(close) == len(cells):
                     found[at] = max((off for off in close if off > _FLOAT), default=none)
                     break
@@ -391,10 +392,6 @@ class _TotalRows:
                 counts[place] += 1
                 digits[place] = max(digits[place], -int(number.as_tuple().exponent))
         return found
-
-
-def _is_within_rounding(off: tuple[Decimal, Decimal]) -> bool:
-    return off[0] <= off[1]
 
 
 def _is_year(cell: object) -> bool:

@@ -162,15 +162,9 @@ def _find_table_files(pattern: str) -> Sequence[Path]:
     inside = path.iterdir() if path.is_dir() else map(Path, glob.iglob(pattern, recursive=True))
     # Whoever may put a link into the folder shall not have other files of this machine read.
     root = _find_folder(path).resolve()
+    own = (each for each in inside if not each.name.startswith((".", "~$")) and kind_of(each) and each.is_file())
     try:
-        return sorted(
-            each
-            for each in inside
-            if not each.name.startswith((".", "~$"))
-            and kind_of(each)
-            and each.is_file()
-            and each.resolve().is_relative_to(root)
-        )
+        return sorted(each for each in own if each.resolve().is_relative_to(root))
     except OSError as error:
         raise DatabaseUnavailable(f"the folder {path} cannot be read: {error.strerror}") from None
 
