@@ -14,7 +14,8 @@ from functools import partial
 from .database.egress import MaskKind
 from .database.secret_columns import is_iban
 
-# Each is looked for in turn. What fails its proof may hold personal data further on: group 1 is passed over, else all.
+# Each is looked for in turn, in this order: the digits of an IBAN may look like a card's. What fails its proof may hold
+# personal data further on: group 1 is passed over, else all.
 _PATTERNS: Mapping[MaskKind, tuple[re.Pattern[str], ...]] = {
     # Each run of such signs is read once, whether or not it is an address: from each sign of it, time would be squared.
     # No top-level domain is asked for: an address that was cut short is one.
@@ -54,7 +55,7 @@ _PROOFS: Mapping[MaskKind, Callable[[str], bool]] = {
 
 def mask(text: str, kinds: Collection[MaskKind]) -> str:
     """Replace personal data in a text with the kind of the data, as in `[email]`."""
-    for kind in kinds:
+    for kind in filter(kinds.__contains__, _PATTERNS):
         text = _replace(kind, text, lambda _, kind=kind: f"[{kind}]")
     return text
 
@@ -83,7 +84,7 @@ class PersonalDataPlaceholders:
 
     def hide(self, text: str) -> str:
         """Replace personal data in a text with numbered placeholders, as in `[email-1]`."""
-        for kind in self.kinds:
+        for kind in filter(self.kinds.__contains__, _PATTERNS):
             text = _replace(kind, text, partial(self._make_placeholder, kind))
         return text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,10 +13,18 @@ import typer
 from ...tools.errors import KnowledgeError, QueryError
 from ...tools.terminal import print_json_line, say, warn
 from ..conversation_files import read_queries
-from ..options import DatabaseOptions, EmbeddingOption, ExamplesOption, JsonOption, KnowledgeOption, expand_options
+from ..options import (
+    DatabaseOptions,
+    EmbeddingOption,
+    ExamplesOption,
+    JsonOption,
+    KnowledgeOption,
+    SettingsOption,
+    expand_options,
+)
 
 if TYPE_CHECKING:
-    from ...tools.database import Database
+    from ...tools.database import Database, Limits
     from ...tools.examples import Example
     from ...tools.knowledge import Knowledge
 
@@ -28,6 +37,7 @@ app = typer.Typer(help="Knowledge files, which say what words mean here: check, 
 @expand_options()
 def check(
     options: DatabaseOptions,
+    settings: SettingsOption = None,
     knowledge: KnowledgeOption = None,
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",
@@ -37,15 +47,20 @@ def check(
 
     Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
     """
-    from ...tools.database import Limits
     from ...tools.knowledge.fragment import EntryProblem, run_entry_sql
+    from ..settings import make_settings, read_settings_file
+
+    limits = make_settings(read_settings_file(settings) if settings else {}).limits
+
+    def run_one_row(sql: str) -> object:
+        return database.execute(sql, replace(limits, rows=1))
 
     with options.open() as database:
         known = _read_knowledge_file(knowledge, database)
         failed, unchecked = list[EntryProblem](), list[EntryProblem]()
         for entry in known.entries:
             try:
-                if why := run_entry_sql(entry, database.schema(), lambda sql: database.execute(sql, Limits(rows=1))):
+                if why := run_entry_sql(entry, database.schema(), run_one_row):
                     unchecked.append(EntryProblem(entry, f"its SQL could not be checked: {why}"))
             except KnowledgeError as error:
                 failed.append(EntryProblem(entry, str(error)))
@@ -53,7 +68,7 @@ def check(
         problems, open_ones = (
             [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in some] for some in (found, unchecked)
         )
-        broken = list(_check_verified_queries(database, examples, embedding))
+        broken = list(_check_verified_queries(database, limits, examples, embedding))
     queries = [{"what": example.question, "source": example.source, "why": why} for example, why in broken if why]
     wrong = [*problems, *queries]
     if as_json:
@@ -153,7 +168,9 @@ def _read_knowledge_file(given: str | None, database: Database) -> Knowledge:
     return Knowledge.of(read_knowledge(path), database)
 
 
-def _check_verified_queries(database: Database, store: str | None, embedding: str) -> Iterator[tuple[Example, str]]:
+def _check_verified_queries(
+    database: Database, limits: Limits, store: str | None, embedding: str
+) -> Iterator[tuple[Example, str]]:
     """Yield the examples of a database, each with the error of its query or ''."""
     from ...tools.examples import ExampleStore, database_identity, get_store_folder, has_example_store, make_embedding
 
@@ -164,7 +181,7 @@ def _check_verified_queries(database: Database, store: str | None, embedding: st
         for hit in opened.seen_by(database).visible(database_identity(database)):
             if hit.example.owner == database_identity(database):
                 try:
-                    database.execute(hit.example.sql)
+                    database.execute(hit.example.sql, limits)
                 except QueryError as error:
                     yield hit.example, str(error)
                 else:

@@ -270,6 +270,13 @@ def test_placeholders_turn_back_into_what_they_stand_for() -> None:
     assert placeholders.restore_text(hidden) == said
 
 
+@pytest.mark.parametrize("kinds", [("card", "iban"), ("iban", "card")])
+def test_the_digits_of_an_iban_are_no_card(kinds: tuple[MaskKind, ...]) -> None:
+    text = "pay NO3986011117949 now"
+    assert mask(text, kinds) == "pay [iban] now"
+    assert PersonalDataPlaceholders(kinds).hide(text) == "pay [iban-1] now"
+
+
 @pytest.mark.parametrize("card", ["5555555555554444", "378282246310005", "6011 1111 1111 1117"])
 def test_a_card_is_known_by_its_check_digit(card: str) -> None:
     wrong = card[:-1] + str((int(card[-1]) + 1) % 10)

@@ -134,6 +134,15 @@ def test_what_cannot_be_run_to_its_end_is_not_called_valid(
     assert "term big: its SQL could not be checked: it took longer than 5 s" in done.stderr
 
 
+def test_definitions_are_checked_within_the_limits_of_the_settings(shop: Path, known: Path, tmp_path: Path) -> None:
+    listed = ", ".join(map(str, range(600)))
+    known.write_text(json.dumps({"terms": {"big": {"means": "much", "sql": f"orders.total NOT IN ({listed})"}}}))
+    (tmp_path / "short.json").write_text(json.dumps({"sql_bytes": 1_000}))
+    given = tableturn("knowledge", "check", "--db", str(shop), "--settings", str(tmp_path / "short.json"))
+    assert "1 invalid" in given.stdout, given.stderr
+    assert "1 valid" in tableturn("knowledge", "check", "--db", str(shop)).stdout
+
+
 def test_what_was_taught_is_listed_changed_and_removed(shop: Path, known: Path) -> None:
     del known
 

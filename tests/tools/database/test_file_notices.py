@@ -70,6 +70,13 @@ _FILES = (
         "SELECT min(zip), sum(n) FROM us_zip",
         ("01234", 3),
     ),
+    Messy(
+        "us_barcodes.csv",
+        "id,barcode\n1,5.01235E+12\n2,5.01236E+12\n",
+        ("barcode codes", "id key"),
+        "SELECT count(*) FROM us_barcodes",
+        (2,),
+    ),
     Messy("us_codes.csv", "sku,n\n1E5,1\n2E7,2\n", ("sku codes",), "SELECT max(sku), sum(n) FROM us_codes", ("2E7", 3)),
     Messy(
         "us_dates.csv",
@@ -261,7 +268,88 @@ _FILES = (
         "SELECT sum(n) FROM de_wochen",
         (3,),
     ),
+    Messy(
+        "de_messung.csv",
+        "Zeit;Temperatur\n0,1;20,1\n0,2;\u22122,5\n",
+        (),
+        "SELECT sum(Zeit), sum(Temperatur) FROM de_messung",
+        (0.30000000000000004, 17.6),
+    ),
+    Messy("de_ohne_namen.csv", "1;2,5\n2;3,5\n", ("header",), "SELECT sum(column1) FROM de_ohne_namen", (6,)),
+    Messy(
+        "de_spannung.tsv",
+        "Zeit\tSpannung\n0,1\t20,1\n0,2\t21,5\n",
+        (),
+        "SELECT sum(Spannung) FROM de_spannung",
+        (41.6,),
+    ),
+    Messy(
+        "de_strom.csv",
+        "Zeit, s|Strom, A\n0,1|1,5\n0,2|1,25\n",
+        (),
+        'SELECT sum("Strom, A") FROM de_strom',
+        (2.75,),
+    ),
+    Messy(
+        "de_tausend_euro.csv",
+        "Ort;Erlös, T€\nUlm;1234,5\nHof;98,7\nGesamt;1333,2\n",
+        ("totals",),
+        'SELECT sum("Erlös, T€") FROM de_tausend_euro',
+        (1333.2,),
+    ),
+    Messy("de_eine.csv", "Wert\n1,5\n2,25\n", ("lines",), "SELECT sum(Wert) FROM de_eine", (3.75,)),
+    Messy(
+        "de_leere_spalten.csv",
+        "Name;Betrag;;Betrag;\nJan;1,50;;2,50;\nUwe;3,25;;4,00;\n",
+        ("header",),
+        "SELECT sum(Betrag), sum(Betrag_1) FROM de_leere_spalten",
+        (4.75, 6.5),
+    ),
+    Messy(
+        "de_einheiten.csv",
+        "Werke;;;\nOrt;Umsatz;;Menge\n;2023;2024;2023\n;T€;T€;Stk\nUlm;1.204,5;1.310,0;120\nHof;845,3;799,9;85\n"
+        "Gesamtsumme;2.049,8;2.109,9;205\n",
+        ("headers", "totals"),
+        'SELECT sum("Umsatz 2024 T€"), sum("Menge 2023 Stk"), count(*) FROM de_einheiten',
+        (2109.9, 205, 2),
+    ),
+    Messy(
+        "de_mengen.csv",
+        "Artikel;Preis;Menge\nA;1.50;1.000\nB;2.25;12.500\nC;10.00;500\n",
+        ("Menge numbers",),
+        "SELECT sum(Preis) FROM de_mengen",
+        (13.75,),
+    ),
+    Messy(
+        "de_notizen.csv",
+        'Kunde;Notiz;Betrag\r\nHuber;"ruft an;\nmorgen ""früh""";1,50\r\nMaier;"ok\n\nfertig";2,50\r\n',
+        (),
+        "SELECT sum(Betrag), count(*) FROM de_notizen",
+        (4, 2),
+    ),
+    Messy(
+        "de_dauer.csv",
+        "Lauf;Dauer\nA;36:15\nB;101:05\nSumme;137:20\n",
+        ("Dauer mixed dates", "kept totals"),
+        "SELECT count(*) FROM de_dauer",
+        (3,),
+    ),
+    # India
+    Messy(
+        "in_lakh.csv",
+        'State,Sales\nKerala,"12,34,567.50"\nGoa,"1,00,000"\nकुल योग,"13,34,567.50"\n',
+        ("totals",),
+        "SELECT sum(Sales), count(*) FROM in_lakh",
+        (1334567.5, 2),
+    ),
     # France
+    Messy(
+        "fr_notes.csv",
+        "Nom,Note\nAnna,12,5\nLuc,14,0\n",
+        ("lines",),
+        "SELECT count(*) FROM fr_notes",
+        (2,),
+    ),
     Messy(
         "fr_milliers.csv",
         "Ville;Budget\nLyon;1 234,50\nNice;10 000,00\nTotal général;11 234,50\n",
@@ -349,7 +437,21 @@ _FILES = (
         "SELECT sum(数) FROM jp_nengo",
         (3,),
     ),
+    Messy(
+        "jp_rieki.csv",
+        "部門,売上,利益\n営業,１２３４,▲50\n開発,２０００,300\n小計,３２３４,250\n総務,１００,△20\n総合計,３３３４,230\n",
+        ("totals", "売上 numbers as text", "利益 numbers as text"),
+        "SELECT count(*) FROM jp_rieki",
+        (3,),
+    ),
     # Brazil
+    Messy(
+        "br_vendas.csv",
+        "Loja;Valor\nRecife;R$ 1.234,56\nNatal;R$ 10,00-\nTotal Geral;R$ 1.224,56\n",
+        ("totals", "Valor numbers as text"),
+        "SELECT count(*) FROM br_vendas",
+        (2,),
+    ),
     Messy(
         "br_reais.csv",
         "Cidade;Valor\nRecife;R$ 1.234,50\nNatal;R$ 10,00\n",
@@ -391,6 +493,20 @@ _FILES = (
         (3,),
     ),
     Messy(
+        "plan.xlsx",
+        {"Plan": [[None, "Q1", None, "Q2"], ["Team", "Ist", "Plan", "Ist"], ["A", 10, 12, 14], ["B", 20, 22, 24]]},
+        ("headers",),
+        'SELECT sum("Q1 Plan"), count(Team) FROM Plan',
+        (34, 2),
+    ),
+    Messy(
+        "beside.xlsx",
+        {"beside": [["a", "n", None, "day", "m"], ["x", 1, None, 45292, 5], ["y", 2, None, 45293, 7]]},
+        ("tables", "day mixed dates"),
+        "SELECT sum(n) FROM beside",
+        (3,),
+    ),
+    Messy(
         "errors.xlsx",
         {"errors": [["name", "n"], ["x", 5], ["y", "#DIV/0!"], ["z", 7]]},
         ("n missing",),
@@ -404,6 +520,20 @@ _FILES = (
         ("totals",),
         "SELECT sum(n), count(*) FROM rows",
         (3, 2),
+    ),
+    Messy(
+        "wrapped.json",
+        {"total": 2, "data": [{"city": "Rome", "n": 1}, {"city": "Oslo", "n": 2}]},
+        ("data nested",),
+        "SELECT count(*) FROM wrapped",
+        (1,),
+    ),
+    Messy(
+        "tr_satis.parquet",
+        {"il": ["Ege", "Marmara", "Ara Toplam", "Akdeniz", "Genel Toplam"], "n": [120.5, 300.25, 420.75, 80, 500.75]},
+        ("totals",),
+        "SELECT sum(n), count(*) FROM tr_satis",
+        (500.75, 3),
     ),
     Messy(
         "days.json",
@@ -459,6 +589,9 @@ def test_messy_files(tmp_path: Path, file: Messy) -> None:
         ("a,n\nx,1\ny,2\nTotal,4\n", "t.totals", "sum(n)", 7, 3),
         ("a,n\nx,10\ny,20\nRazem,30\n", "totals", "sum(n)", 30, 60),
         ("a,n\nx,10\ny,20\nOgólnie,30\n", "totals", "sum(n)", 60, 30),
+        ("a,n\nx,10\ny,20\nOgólnie,30\nz,40\nTotal,70\n", "totals", "sum(n)", 70, 170),
+        ("a,n\nx,10\ny,20\nOgólnie,30\nz,5\nw,6\nOgólnie,11\n", "totals", "sum(n)", 82, 41),
+        ("a,n,m\nx,120,11\ny,80,9\nz,200,20\nw,30,4\nTotal,430,44\n", "totals", "sum(n)", 430, 860),
         ("a,b,n\nA,x,10\nA,y,20\nA,,30\nB,x,5\nB,y,6\nB,,11\n,,41\n", "totals", "sum(n)", 123, 41),
         ("a,b,n\nA,x,10\nA,y,20\nA,,30\nB,x,5\nB,y,6\nB,,11\nTotal,,41\n", "totals", "sum(n)", 41, 123),
         ("a;2021;2022\nx;1,5;2,5\ny;1,1;2,1\nTotal;2,6;4,6\n", "totals", 'sum("2021")', 2.6, 5.2),
@@ -558,6 +691,41 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         assert database.execute("SELECT sum(montant) FROM ventes").rows == ((15734.75,),)
 
 
+@pytest.mark.parametrize("what", ["a hidden sheet", "hidden rows or columns"])
+def test_what_a_workbook_hides_is_told(tmp_path: Path, what: str) -> None:
+    book = openpyxl.Workbook()
+    sheets = [book.active, book.create_sheet("More")]
+    for sheet in sheets:
+        for row in (["a", "n"], ["x", 1], ["y", 2]):
+            sheet.append(row)
+    if what == "a hidden sheet":
+        sheets[1].sheet_state = "hidden"
+    else:
+        sheets[0].row_dimensions[3].hidden = True
+    book.save(tmp_path / "book.xlsx")
+    with Database.open(tmp_path / "book.xlsx") as database:
+        (notice,) = (each for each in database.notices if each.kind != "key")
+        assert (notice.kind, what in notice.text) == ("hidden", True)
+        assert [len(database.execute(f"SELECT * FROM {table.name}").rows) for table in database.schema().tables] == [
+            2,
+            2,
+        ]
+
+
+def test_totals_are_known_in_many_languages(tmp_path: Path) -> None:
+    labels = """
+        Totalt|Delsumma|Ara Toplam|Genel Toplam|Celkem|Razem|Összesen|Yhteensä|Välisumma|Σύνολο|Всего|Итого|Разом
+        合计|小计|總計|合計金額|합계|소계|รวม|รวมทั้งสิ้น|المجموع|مجموع|סך הכל|סה"כ|कुल योग|மொத்தம்|Tổng số|Samtals|Kokku
+        Iš viso|I alt|Gesamttotal|Zwischensumme|Sous-total des ventes|Total general|Subtotaal|TOTAL:|Ukupno|Общо
+    """
+    known = labels.strip().replace("\n        ", "|").split("|")
+    for place, label in enumerate(known):
+        (tmp_path / f"f{place}.csv").write_text(f"a;n\nx;1250\ny;2000\n{label};3250\n", encoding="utf-8")
+    with Database.open(tmp_path) as database:
+        sums = {label: database.execute(f"SELECT sum(n) FROM f{place}").rows for place, label in enumerate(known)}
+    assert {label for label, rows in sums.items() if rows != ((3250,),)} == set()
+
+
 def test_formulas_without_results_are_told(tmp_path: Path) -> None:
     sheets = {"t": [["a", "b", "n"], ["x", 1, "=B2*2"], ["y", 2, "=B3*2"]]}
     with Database.open(_write(tmp_path, Messy("book.xlsx", sheets, (), "", ()))) as database:
@@ -569,6 +737,7 @@ def test_formulas_without_results_are_told(tmp_path: Path) -> None:
     [
         ("name age\nAnn 3\nBob 4\n", ("lines",)),
         ("a,b\nx,1\ny,2,3\n", ("lines", "header")),
+        ("a,n,m\nx,120,11\ny,80,9\nz,200,20\nw,30,4\n", ()),  # a sum by chance
         ("a,n\nx,1.2k\ny,3M\n", ("units",)),
         ("a,n\nx,5\nsmall,1\nTotal,6\nTotal Wine,7\n", ("totals", "kept totals")),
         ("a,n\nx,10\ny,20\n,30\n", ("kept totals",)),
@@ -578,7 +747,7 @@ def test_formulas_without_results_are_told(tmp_path: Path) -> None:
         ("a,b,n\nA,x,2\nA,,2\nB,x,3\nB,,3\nC,z,1\n", ()),  # small numbers, equal by chance
         ("a,n,b\nx,1,0\ny,2,1\nz,3,1\n", ()),
         ("a,day\nx,03/04/58\n", ("dates", "dates")),
-        ("a,n\nTotal,1e999999999\nx,1\nTotal,1\n", ("totals", "codes")),
+        ("a,n\nTotal,1e999999999\nx,1\nTotal,1\n", ("totals", "kept totals", "codes")),
         ("a,n\n" + "Total,1\n" * 2_000, ("kept totals", "copies")),
         ('"kg","day"\n"1",2.5,3\n"2",3.5,4\n', ()),
         ("note,n\nSource: a,1\nSource: b,2\nragged\n", ("lines",)),

@@ -73,17 +73,8 @@ def rename_entry(entry: TableEntry, name: str) -> TableEntry:
 def pack_entry(entry: TableEntry) -> tuple[Any, ...]:
     """Pack the table entry of a file for a message."""
     columns = [(shown.name, shown.type, shown.comment) for shown in entry.columns]
-    path = os.fsencode(entry.path or "")
-    return (
-        entry.name,
-        columns,
-        entry.scan,
-        path,
-        entry.comment,
-        entry.estimate,
-        entry.slow,
-        list(map(astuple, entry.notices)),
-    )
+    more = entry.comment, entry.estimate, entry.slow, list(map(astuple, entry.notices))
+    return entry.name, columns, entry.scan, os.fsencode(entry.path or ""), *more
 
 
 def unpack_entry(packed: Any) -> TableEntry:

@@ -20,11 +20,12 @@ from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
 from ..schema import ColumnSchema
 from ..server.address import redact_message
+from .decoding import measure_decompressed_size
 from .entries import TableEntry, make_column_schema, make_file_entry
-from .notices import NoticeCollector, add_content_notices, fetch_rows_with_totals, find_stray_rows
+from .notices import LOOKED_AT, NoticeCollector, add_content_notices, fetch_rows_with_totals, find_stray_rows
 from .sources import FileKind, TableFile, make_column_names
 from .tables import copy_frame_to_table, read_workbook
-from .text_files import SLOW_BYTES, check_column_count, inspect_text_file, measure_decompressed_size
+from .text_files import MOST_COLUMNS, SLOW_BYTES, check_column_count, inspect_text_file
 
 _PROTOCOL = "tableturn"
 _PREFIX = f"{_PROTOCOL}://"
@@ -189,6 +190,11 @@ class FileReader:
         """Return a table entry with notices, and without stray rows unless it is a workbook sheet."""
         if noticing is None:
             noticing = NoticeCollector(entry.name, self._turned)
+            for column in entry.columns:
+                if column.type.endswith(")[]"):
+                    noticing.add(
+                        "nested", "each cell holds several records, which are not counted as rows", column.name
+                    )
             if rows := fetch_rows_with_totals(self._connection, entry.columns, entry.scan):
                 strays = find_stray_rows(noticing, (), rows)
                 if strays:
@@ -203,6 +209,12 @@ class FileReader:
     def _read_json(self, file: TableFile) -> TableEntry:
         address = literal(self._files.address(file.path))
         slow = measure_decompressed_size(file.path, SLOW_BYTES) > SLOW_BYTES
+        records = f"read_json_objects({address})"
+        keys = f"SELECT unnest(json_keys(json)) AS key FROM (SELECT json FROM {records} LIMIT {LOOKED_AT})"
+        ((count,),) = self._connection.execute(f"SELECT count(DISTINCT key) FROM ({keys})").fetchall()
+        if count > MOST_COLUMNS:
+            # To find the types of so many columns would take minutes.
+            return make_file_entry(file.table, *_rename_columns(records, [("json", "JSON")]), file.path, slow=slow)
         whole = ", sample_size = -1" if self._thorough or not slow else ""
         # Other dates would be found, but not read: they stay text.
         declared = self._describe_columns(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")

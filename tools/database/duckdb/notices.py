@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import tomllib
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import chain, takewhile
-from math import isqrt, prod
+from importlib.resources import files
+from itertools import accumulate, chain, takewhile, zip_longest
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SettingsError
@@ -116,29 +119,58 @@ class NoticeCollector:
 
 Cells = Sequence[object]
 
-_TOTAL = re.compile(
-    r"(?:grand |sub[- ]?|sous[- ])?tot(?:al|als|aux|ale|ali|aal)\b.*|.*\b(?:sub)?totals?|sum of .*|sum(?:me)?|suma"
-    r"|(?:zwischen|gesamt|end|teil)summen?\b.*|summe\b.*|gesamt(?:ergebnis|betrag|wert)?|insgesamt|somm[ae]|ensemble"
-    r"|overall|総?合計|[小総]?計|合计|总计|小计|итого|всего|разом|усього|razem|ogółem|łącznie|(?:väli)?summa|yhteensä"
-    r"|i alt|celkem|spolu|összesen|ukupno|skupaj|toplam|genel toplam|σύνολο|(?:end|gesamt)betrag|jumlah|tổng(?: cộng)?"
-    r"|[총소]?계|합계|المجموع|الإجمالي|סה\"?כ|योग|कुल|รวม(?:ทั้งหมด)?",
-    re.IGNORECASE,
-)
+
+def _compile_total_labels() -> str:
+    """Return a pattern of the labels of totals in data/totals.toml."""
+    content = files(__package__ or "").joinpath("data", "totals.toml").read_text(encoding="utf-8")
+    held = {key: "|".join(map(re.escape, listed)) for key, listed in tomllib.loads(content).items()}
+    word = rf"(?:{held['words']}|\S*(?:{held['endings']}))"
+    return rf"{word}(?:[\s:(/.,-].*)?|.*[\s)/.-]{word}|.*(?:{held['signs']}).*|{held['labels']}"
+
+
+_TOTAL = re.compile(_compile_total_labels(), re.IGNORECASE)
 _NOTE = re.compile(
     r"\W{0,2}(?:sources?|notes?|quellen?|anmerkung(?:en)?|hinweis|stand|fonte|nota|remarque|fuente|注|出典|出所|資料|備考)\s*[:：]"
     r"|[*†‡¹²³※]+ ?\w|[(\[]?\d[)\]] ",
     re.IGNORECASE,
 )
 _LABEL = 30  # characters of the longest label of a total
-YEARS = range(1900, 2101)  # whose sum says nothing
+_YEARS = range(1900, 2101)  # whose sum says nothing
 _CHANCE = 10  # a row whose numbers, multiplied, are less may equal a sum by chance
 _WORDS = 4  # of the shortest sentence
 _NOTES = 50  # rows of the longest sheet of notes
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
-_DECORATION = re.compile(r"[\s'’%$€£¥]|CHF|EUR|USD|GBP|R\$|Fr\.|円")
+_DECORATION = re.compile(r"[\s'’%$€£¥₹]|CHF|EUR|USD|GBP|R\$|Fr\.|円")
+_NEGATIVE = re.compile(r"\((.+)\)|[-▲△](.+)|(.+)-")
 _PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
 _LARGEST = 10**30  # sums of larger numbers are not told exactly
+_SEARCHED = 200_000  # cells of a table in which totals without a label are looked for
 _COMPARED = 5_000_000  # cells of all pairs of totals; where there are more, their label is a category's name
+
+
+def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: bool = True) -> list[Cells]:
+    """Return the rows of a table without stray ones, and with rows of names as one."""
+    header, count = rows[: int(has_header)], int(has_header)
+    names = header[0] if header else ()
+    if has_header and not noticing.is_guess_reversed("headers"):
+        while count < len(rows) and _is_name_row(names, rows[count:]):
+            count += 1
+    if count > 1:
+        noticing.add("headers", f"{count} rows of names and units are read as one")
+        # A name that is merged over several columns stands in the first of them.
+        columns = list(zip_longest(*rows[:count]))
+        above = accumulate((first for first, *_ in columns), lambda left, cell: cell if is_filled(cell) else left)
+        header = [[join_titles([(name, *below)]) for name, (_, *below) in zip(above, columns, strict=True)]]
+    strays = find_stray_rows(noticing, names, rows[count:])
+    return [*header, *(row for at, row in enumerate(rows[count:]) if at not in strays)]
+
+
+def _is_name_row(names: Cells, rows: Sequence[Cells]) -> bool:
+    """Whether a row below names belongs to them: its first cell or theirs is empty, and it has words above numbers."""
+    data = next((row for row in rows[1:] if row and is_filled(row[0])), ())
+    pairs = [(cell, below) for cell, below in zip_longest(rows[0][1:], data[1:]) if is_filled(cell)]
+    is_unit = (can_be_column_name(cell) and is_filled(below) and not can_be_column_name(below) for cell, below in pairs)
+    return bool(pairs) and not (is_filled(names[0]) and is_filled(rows[0][0])) and all(is_unit)
 
 
 def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cells]) -> set[int]:
@@ -160,7 +192,7 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
     return left_out
 
 
-_NUMERIC = re.compile(r"[-+]?[\d.,\s]*\d%?")
+_NUMERIC = re.compile(r"[-+\u2212]?[\d.,\s]*\d%?")
 _LONGEST_TITLE = 200
 
 
@@ -169,7 +201,7 @@ def is_filled(cell: object) -> bool:
     return cell is not None and cell != ""
 
 
-def find_header_row(rows: Sequence[Sequence[object]]) -> int:
+def find_header_row(rows: Sequence[Cells]) -> int:
     """Return the index of the header row; 0 unless a later row is clearly the header."""
     # A title fills the first column and at most half of all; below titles, a header is a row of words.
     places = {place for row in rows for place, cell in enumerate(row) if is_filled(cell)}
@@ -181,7 +213,7 @@ def find_header_row(rows: Sequence[Sequence[object]]) -> int:
     return 0
 
 
-def join_titles(rows: Sequence[Sequence[object]]) -> str:
+def join_titles(rows: Sequence[Cells]) -> str:
     """Return the text of the rows above the header on one line."""
     return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
 
@@ -189,9 +221,12 @@ def join_titles(rows: Sequence[Sequence[object]]) -> str:
 def can_be_column_name(cell: object) -> bool:
     """Whether a cell may be a column's name: a text that is no number, or a year."""
     if isinstance(cell, str):
-        number = _NUMERIC.fullmatch(cell.strip())
-        return number is None or (cell.strip().isdigit() and int(cell) in YEARS)
-    return isinstance(cell, int) and not isinstance(cell, bool) and cell in YEARS
+        return not is_number(cell) or (cell.strip().isdigit() and int(cell) in _YEARS)
+    return isinstance(cell, int) and not isinstance(cell, bool) and cell in _YEARS
+
+
+def is_number(cell: object) -> bool:
+    return isinstance(cell, str) and bool(_NUMERIC.fullmatch(cell.strip()))
 
 
 def fetch_rows_with_totals(
@@ -216,9 +251,8 @@ def _make_label_condition(columns: Sequence[ColumnSchema]) -> str:
     """Return SQL for whether a row has the label of a total."""
     label = literal(rf"(?i)[\s:*]*(?:{_TOTAL.pattern})[\s:*]*")
     texts = (quote(column.name) for column in columns[:_COLUMNS] if column.type == "VARCHAR")
-    return (
-        " OR ".join(f"length({cell}) <= {_LABEL} AND regexp_full_match({cell}, {label})" for cell in texts) or "false"
-    )
+    held = (f"length({cell}) <= {_LABEL} AND regexp_full_match({cell}, {label})" for cell in texts)
+    return " OR ".join(held) or "false"
 
 
 def make_kept_totals_condition(notices: Iterable[Notice], table: TableSchema) -> str:
@@ -234,7 +268,7 @@ def make_kept_totals_condition(notices: Iterable[Notice], table: TableSchema) ->
 
 def is_note_sheet(rows: Sequence[Cells]) -> bool:
     """Whether a sheet has only notes: one text per row, at least one of them a sentence."""
-    cells = [cell for row in rows for cell in row if cell is not None and cell != ""]
+    cells = [cell for row in rows for cell in row if is_filled(cell)]
     return (
         len(cells) <= len(rows) <= _NOTES
         and all(isinstance(cell, str) for cell in cells)
@@ -283,7 +317,7 @@ def _is_total_label(cell: object) -> bool:
 
 
 class _TotalRows:
-    """The rows labelled as totals, and which of them equal a sum of rows above."""
+    """The rows that may be totals: by their label, or because their numbers equal a sum of rows above."""
 
     def __init__(self, rows: Sequence[Cells], without: set[int]) -> None:
         self._rows = rows
@@ -294,61 +328,33 @@ class _TotalRows:
             for at in self._places
             if not labels.isdisjoint(rows[at])
         }
-        # A last row may have no label where all others have one.
-        *others, last = self._places or [0]
-        if len(others) > 1 and not _fold_cell(rows[last][0]) and all(_fold_cell(rows[at][0]) for at in others):
-            self._labelled |= {} if last in self._labelled or self._may_be_chance(last) else {last: ""}
-        self._add_unlabelled_subtotals()
-
-    def _add_unlabelled_subtotals(self) -> None:
-        """Take rows without a name that most others have for totals, if each equals a sum of rows above."""
-        labelled = self._labelled
-        for place in range(min((len(self._rows[at]) for at in self._places), default=0)):
-            cells = {at: self._rows[at][place] for at in self._places}
-            blank = [at for at, cell in cells.items() if not _fold_cell(cell)]
-            if not 1 < len(blank) < len(cells) / 2 or len(cells) > LOOKED_AT or len(blank) ** 2 > _COMPARED:
-                continue
-            for mark in ".,":
-                is_number = any(_parse_cell_number(cell, mark) is not None for cell in cells.values())
-                if is_number or any(map(self._may_be_chance, blank)):
-                    continue
-                self._labelled = dict.fromkeys(blank, "") | labelled
-                if self._find_matching_totals(mark).keys() >= {*blank}:
-                    return
-        self._labelled = labelled
-
-    def _may_be_chance(self, at: int) -> bool:
-        """Whether a row's numbers are so small that they may equal a sum by chance."""
-        numbers = [_parse_cell_number(cell, mark) or 0 for cell in self._rows[at] for mark in ".,"]
-        return max(map(abs, numbers), default=0) < _CHANCE
+        self._width = max((len(rows[at]) for at in self._places), default=0)
 
     def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:
         """Return the positions of totals to leave out, and add notices on totals."""
-        if not self._labelled:
-            return set()
-        width = max(len(self._rows[at]) for at in self._labelled)
-        few = len(self._rows) <= LOOKED_AT and width * len(self._labelled) ** 2 <= _COMPARED
-        equal = self._find_matching_totals(".") if few else {}
-        if few and len(equal) < len(self._labelled):
-            equal = max(equal, self._find_matching_totals(","), key=len)
-        labelled = {at for at, label in self._labelled.items() if label}
-        other = {
-            at
-            for at in labelled - equal.keys()
-            if any(_parse_cell_number(cell, ".") is not None for cell in self._rows[at])
-        }
-        is_turned = noticing.is_guess_reversed("totals")
-        # Blank names are data of many a file: their rows are left out only beside what a label tells of.
+        labelled = self._labelled.keys()
+        few = len(self._rows) <= LOOKED_AT and self._width * len(labelled) ** 2 <= _COMPARED
+        equal = max(map(self._find_matching_totals, ".,"), key=len) if few and labelled else {}
+        if few and len(equal) < max(1, len(labelled)) and self._width * len(self._places) <= _SEARCHED:
+            guessed = max(
+                (self._find_matching_totals(mark, guesses=True) for mark in ".,"),
+                key=lambda found: (len(found.keys() & labelled), len(found)),
+            )
+            # Rows that no label tells of are left out only if the sum of a labelled one has to leave them out.
+            if len(guessed.keys() & labelled) > len(equal) or (not equal and len(guessed) > 1):
+                equal = guessed
         named = labelled & equal.keys()
+        other = {at for at in labelled - equal.keys() if any(map(str.isdigit, "".join(map(str, self._rows[at]))))}
+        is_turned = noticing.is_guess_reversed("totals")
         if equal:
             rounding = max(equal.values())
             about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
             labels = ("is labelled as a total and equals", "are labelled as totals and equal")
-            what = labels if equal.keys() <= labelled else ("without a name equals", "without a name equal")
+            what = labels if equal.keys() <= labelled else ("equals", "equal")
             leaves_out = bool(named) != is_turned
             text = count_rows(len(equal), *(each + about for each in what)) + _format_decision(leaves_out, is_turned)
             kind = "totals" if leaves_out or is_turned else KEPT_TOTALS
-            noticing.add(kind, text, example=self._labelled[min(equal)], turned_by="totals")
+            noticing.add(kind, text, example=self._labelled.get(min(equal), ""), turned_by="totals")
         if other:
             compared = "not the sum of rows above" if few else _TOO_MANY
             noticing.add_labelled_totals(len(other), compared, self._labelled[min(other)])
@@ -356,14 +362,17 @@ class _TotalRows:
             return other if named else other | equal.keys()
         return set(equal) if named else set()
 
-    def _find_matching_totals(self, mark: str) -> dict[int, Decimal]:
-        """Return the totals that equal a sum of rows above, each with its rounding difference."""
+    def _find_matching_totals(self, mark: str, *, guesses: bool = False) -> dict[int, Decimal]:
+        """Return the totals that equal a sum of rows above, each with its rounding difference.
+
+        These are labelled rows; as guesses, other rows of large numbers too.
+        """
         none = Decimal()
         sums: dict[int, Decimal] = {}
         counts, digits = Counter[int](), Counter[int]()
         plain, starts = 0, [(0, dict(sums))]  # rows and sums up to places at which the rows of a total may begin
         found: dict[int, Decimal] = {}
-        rows = [self._rows[at] for at in self._labelled]
+        rows = [self._rows[at] for at in (self._places if guesses else self._labelled)]
         wanted = {place for row in rows for place, cell in enumerate(row) if _parse_cell_number(cell, mark) is not None}
         rows = [self._rows[at] for at in self._places]
         # A sum of years says nothing, and one row's year is no sum.
@@ -372,35 +381,34 @@ class _TotalRows:
             row = self._rows[at]
             numbers = ((place, _parse_cell_number(row[place], mark)) for place in wanted if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
-            if at not in self._labelled:
-                plain += 1
-                for place, number in cells.items():
-                    sums[place] = sums.get(place, none) + number
-                    counts[place] += 1
-                    digits[place] = max(digits[place], -int(number.as_tuple().exponent))
-                continue
+            is_labelled = at in self._labelled
+            is_guess = guesses and not is_labelled and max(map(abs, cells.values()), default=0) >= _CHANCE
             # Each number may be rounded, up or down, by half of its last digit.
             most = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else none for p in cells}
-            for begin, start in reversed(starts) if cells and counts.keys() - years >= cells.keys() else ():
-                if not self._labelled[at] and plain < begin + 2:
-                    continue  # without a name the same number as above is no sum
+            likely = starts if is_labelled else [starts[0], starts[-1]] if is_guess else []
+            for begin, start in reversed(likely) if cells and counts.keys() - years >= cells.keys() else ():
+                if is_guess and plain < begin + 2:
+                    continue  # without a label the same number as above is no sum
                 offs = ((abs(sums[p] - start.get(p, none) - number), most[p]) for p, number in cells.items())
-                close = [off for off, _ in takewhile(_is_within_rounding, offs)]
+                close = [off for off, _ in takewhile(lambda off: off[0] <= off[1], offs)]
                 if len(close) == len(cells):
                     found[at] = max((off for off in close if off > _FLOAT), default=none)
                     break
-            starts.append((plain, dict(sums)))
+            if is_labelled or at in found:
+                starts.append((plain, dict(sums)))
+                continue
+            plain += 1
+            for place, number in cells.items():
+                sums[place] = sums.get(place, none) + number
+                counts[place] += 1
+                digits[place] = max(digits[place], -int(number.as_tuple().exponent))
         return found
-
-
-def _is_within_rounding(off: tuple[Decimal, Decimal]) -> bool:
-    return off[0] <= off[1]
 
 
 def _is_year(cell: object) -> bool:
     """Whether a cell is empty or holds a year."""
     number = _parse_cell_number(cell, ".")
-    return not _fold_cell(cell) if number is None else number % 1 == 0 and int(number) in YEARS
+    return not _fold_cell(cell) if number is None else number % 1 == 0 and int(number) in _YEARS
 
 
 def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
@@ -409,26 +417,30 @@ def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
         is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
         return Decimal(str(cell)) if is_number else None
     if mark != "." or not _PLAIN.fullmatch(cell):
-        cell = _DECORATION.sub("", cell).replace("\u2212", "-")
+        cell = _DECORATION.sub("", unicodedata.normalize("NFKC", cell)).replace("\u2212", "-")
         cell = cell.replace("," if mark == "." else ".", "").replace(mark, ".")
-        cell = f"-{cell[1:-1]}" if cell[:1] == "(" and cell[-1:] == ")" else cell
+        cell = f"-{''.join(filter(None, sign.groups()))}" if (sign := _NEGATIVE.fullmatch(cell)) else cell
     return Decimal(cell) if _PLAIN.fullmatch(cell) else None
 
 
 # What a column of text is looked at for, by DuckDB.
-_NUMERAL = r"[-+−–(]?\s?(?:[$€£¥]|R\$|CHF|EUR|USD|GBP)?\s?[-+−–]?[0-9][0-9.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
+_NUMERAL = (
+    r"[-+−–(▲△]?\s?(?:[$€£¥]|R\$|CHF|EUR|USD|GBP)?\s?[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
+)
 _FORMS = {
     "numbers": _NUMERAL,
     "numbers with units": _NUMERAL + r"\s?(?:%|[€$£¥円万]|[A-Za-zµ°Ω]{1,5}[²³]?(?:/[A-Za-z]{1,4}[²³]?)?)\.?",
     # With names of months in any language; `\p{L}` would take twenty times as long.
-    "dates": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
-    # Months and weeks too; before a Japanese year may be its era.
-    r"|[12]\d{3}-[WQ]?\d{1,2}|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?"
+    "dates or times": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
+    # Months, weeks and times too; before a Japanese year may be its era.
+    r"|[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?|[12]\d{3}-[WQ]?\d{1,2}|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?"
     r"|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}",
     "codes": "0[0-9]+|[0-9]{16,}",
 }
 _DAY = "{0} BETWEEN 19000101 AND 21001231 AND {0} // 100 % 100 BETWEEN 1 AND 12 AND {0} % 100 BETWEEN 1 AND 31"
-_KINDS = {"numbers": "numbers as text", "dates": "mixed dates", "numbers with units": "units"}
+_SERIAL = "({0} BETWEEN 25569 AND 73050)"  # days since 1900, of 1970 to 2100
+_DAY_NAME = re.compile(r"dat(?:e|um|a)|day|\btag|jour|fecha|giorno|日", re.IGNORECASE)
+_KINDS = {"numbers": "numbers as text", "dates or times": "mixed dates", "numbers with units": "units"}
 
 
 def add_content_notices(
@@ -439,7 +451,7 @@ def add_content_notices(
     *,
     is_whole: bool = True,
 ) -> str:
-    """Add notices on a table's cells; return the scan, without a total at its end that is left out.
+    """Add notices on a table's cells; return the scan, without a total that is left out.
 
     Only the first rows are looked at, and for totals all of them if `is_whole`.
     """
@@ -454,17 +466,18 @@ def add_content_notices(
         first, numbers = quote(looked[0].name), [each.name for each in looked if each.type in ("INTEGER", "BIGINT")]
         counted = f"count(*), count(DISTINCT hash({cells})), count({first}), count(DISTINCT {first})"
         is_first_filled = f"(SELECT {first} FROM {scan} LIMIT 1) IS NOT NULL"
-        days = "".join(f", bool_and({_DAY.format(cell)})" for cell in map(quote, numbers))
+        forms = {name: f"{_DAY} OR {_SERIAL}" if _DAY_NAME.search(name) else _DAY for name in numbers}
+        days = "".join(f", bool_and({form.format(quote(name))})" for name, form in forms.items())
         sql = f"SELECT {counted}, {is_first_filled}{days} {source}"
         ((rows, distinct, filled, labels, is_labelled, *are_days),) = connection.execute(sql).fetchall()
         for name in (name for name, is_day in zip(numbers, are_days, strict=True) if is_day):
-            noticing.add("mixed dates", "dates of eight digits are read as numbers", name)
+            noticing.add("mixed dates", "dates such as 20240131, or a spreadsheet's 45322, are read as numbers", name)
         for some in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
             (measured,) = connection.execute(f"SELECT {', '.join(map(_make_text_count_sql, some))} {source}").fetchall()
             for name, counts in zip(some, measured, strict=True):
                 _add_text_column_notice(noticing, name, counts)
         if is_whole and not any(notice.turned_by == "totals" for notice in noticing.found):
-            scan = _leave_out_total_at_end(connection, noticing, looked, scan)
+            scan = _leave_out_total(connection, noticing, looked, scan)
     except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
         noticing.add("scope", "its cells could not be looked at")
         return scan
@@ -480,52 +493,46 @@ def add_content_notices(
     return scan
 
 
-def _leave_out_total_at_end(
+def _leave_out_total(
     connection: duckdb.DuckDBPyConnection, noticing: NoticeCollector, columns: Sequence[ColumnSchema], scan: str
 ) -> str:
     """Add notices on totals that no one has compared; return the scan without those that are left out."""
-    numbers = [column.name for column in columns if column.kind == "number"]
-    texts = [column.name for column in columns if column.type == "VARCHAR"]
+    numbers = [f"CAST({quote(column.name)} AS DOUBLE)" for column in columns if column.kind == "number"]
+    texts = [quote(column.name) for column in columns if column.type == "VARCHAR"]
     if not numbers:
         return scan
-    sums = ", ".join(f"sum(CAST({cell} AS DOUBLE))" for cell in map(quote, numbers))
-    labelled = f"({_make_label_condition(columns)}) AND coalesce({', '.join(map(quote, numbers))}) IS NOT NULL"
-    sql = f"SELECT count(*), count_if({labelled}), {sums} FROM {scan}"
-    ((rows, others, *found),) = connection.execute(sql).fetchall()
-    is_turned, total, left_out = noticing.is_guess_reversed("totals"), "false", list[str]()
-    for place, end in ((rows - 1, "last"), (0, "first")) if rows > (2 if texts else 3) else ():
-        sql = f"SELECT {', '.join(map(quote, numbers + texts))} FROM {scan} LIMIT 1 OFFSET {place}"
-        (cells,) = connection.execute(sql).fetchall()
-        pairs = [(float(cell), many) for cell, many in zip(cells, found, strict=False) if cell is not None]
-        is_sum = all(abs(many - 2 * cell) <= float(_FLOAT) * abs(cell) for cell, many in pairs)
-        if not is_sum or prod(max(1, abs(cell)) for cell, _ in pairs) < _CHANCE:
-            continue
-        label = next(filter(_is_total_label, cells), "")
-        others -= bool(label)
-        filled = {name: str(cell) for name, cell in zip(numbers + texts, cells, strict=True) if cell is not None}
-        equal = (f"{quote(name)} = {literal(cell)}" for name, cell in filled.items())
-        total = f"coalesce({' AND '.join(equal)}, false)"
-        leaves_out = (bool(label) and end == "last") != is_turned
-        text = f"the {end} row {'is labelled as a total and ' if label else ''}equals the sum of all others"
-        example = next((filled[name] for name in texts if name in filled), "")
+    sql = f"SELECT count(*), {', '.join(f'coalesce(sum({cell}), 0)' for cell in numbers)} FROM {scan}"
+    ((rows, *sums),) = connection.execute(sql).fetchall()
+    pairs = [(cell, f"CAST('{many}' AS DOUBLE)") for cell, many in zip(numbers, sums, strict=True)]
+    equal = " AND ".join(f"coalesce(abs({many} - 2 * {cell}) <= {_FLOAT} * abs({cell}), true)" for cell, many in pairs)
+    size = " * ".join(f"greatest(1, abs(coalesce({cell}, 0)))" for cell in numbers)
+    total = f"({equal} AND {size} >= {_CHANCE})"
+    labelled = f"coalesce(({_make_label_condition(columns)}) AND coalesce({', '.join(numbers)}) IS NOT NULL, false)"
+    counted = f"count_if({total}), count_if({total} AND {labelled}), count_if({labelled} AND NOT {total})"
+    sql = f"SELECT {counted}, any_value(coalesce({', '.join(texts) or 'NULL'})) FILTER ({total}) FROM {scan}"
+    ((found, named, others, example),) = connection.execute(sql).fetchall()
+    is_turned, left_out = noticing.is_guess_reversed("totals"), list[str]()
+    if found == 1 and rows > (2 if texts else 3):
+        leaves_out = bool(named) != is_turned
+        text = f"1 row {'is labelled as a total and ' if named else ''}equals the sum of all others"
         kind = "totals" if leaves_out or is_turned else KEPT_TOTALS
-        noticing.add(kind, text + _format_decision(leaves_out, is_turned), example=example, turned_by="totals")
+        text += _format_decision(leaves_out, is_turned)
+        noticing.add(kind, text, example="" if example is None else example, turned_by="totals")
         left_out += [total] if leaves_out else []
-        break
     if others:
         noticing.add_labelled_totals(others, _TOO_MANY)
         left_out += [f"({labelled} AND NOT {total})"] if is_turned else []
-    return f"(SELECT * FROM {scan} WHERE NOT coalesce({' OR '.join(left_out)}, false))" if left_out else scan
+    return f"(SELECT * FROM {scan} WHERE NOT ({' OR '.join(left_out)}))" if left_out else scan
 
 
 def _make_text_count_sql(name: str) -> str:
     """Return SQL that counts the forms of text in a column and picks an example."""
     cell = f"trim({quote(name)})"
     forms = {form: f"regexp_full_match({cell}, {literal(pattern)})" for form, pattern in _FORMS.items()}
-    forms["numbers"] = f"({forms['numbers']} AND NOT {forms['dates']})"
+    forms["numbers"] = f"({forms['numbers']} AND NOT {forms['dates or times']})"
     forms["missing"] = f"{cell} IN ({', '.join(map(literal, MISSING))})"
     counts = ", ".join(f"{literal(form)}: count({cell}) FILTER ({match})" for form, match in forms.items())
-    other = f"min(left({cell}, {2 * _CELL})) FILTER (NOT ({forms['numbers']} OR {forms['dates']}))"
+    other = f"min(left({cell}, {2 * _CELL})) FILTER (NOT ({forms['numbers']} OR {forms['dates or times']}))"
     variants = f"count(DISTINCT hash({quote(name)})) - count(DISTINCT hash(lower({cell})))"
     return f"{{'filled': count({cell}), 'other': {other}, 'variants': {variants}, {counts}}}"
 

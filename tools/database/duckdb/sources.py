@@ -89,7 +89,9 @@ class TableSources:
         found = _find_table_files(self.pattern)
         if not found:
             what = "the folder" if Path(self.pattern).is_dir() else "the pattern"
-            raise DatabaseUnavailable(f"{what} {self.pattern} contains no table files: {_READ}")
+            raise DatabaseUnavailable(
+                f"{what} {self.pattern} contains no table files ({_READ}), or only links out of it"
+            )
         if len(found) > _MOST_FILES:
             raise DatabaseUnavailable(f"{self.pattern} matches {len(found):,} files; the limit is {_MOST_FILES:,}")
         names = number_repeated_names([make_table_name(_get_file_stem(path)) for path in found])
@@ -141,14 +143,16 @@ def find_sources(text: str) -> TableSources:
         raise DatabaseUnavailable(f"there is no file {path}")
     if path.exists() and not path.is_file() and not path.is_dir():
         raise DatabaseUnavailable(f"{path} cannot be read: it is neither a file nor a folder")
-    folder = path
-    while glob.has_magic(str(folder)) and not folder.exists():
-        folder = folder.parent
-    name = _get_file_stem(path) if path.is_file() else folder.name
+    name = _get_file_stem(path) if path.is_file() else _find_folder(path).name
     location = path.resolve() if path.exists() else path
     found = TableSources(_replace_bytes(make_table_name(name)), _replace_bytes(str(location)), pattern=str(path))
     found.files()
     return found
+
+
+def _find_folder(path: Path) -> Path:
+    """Return the folder that a pattern begins with; a path that exists as it is."""
+    return next(each for each in (path, *path.parents) if each.exists() or not glob.has_magic(str(each)))
 
 
 def _find_table_files(pattern: str) -> Sequence[Path]:
@@ -156,10 +160,11 @@ def _find_table_files(pattern: str) -> Sequence[Path]:
     if path.is_file():
         return [path]
     inside = path.iterdir() if path.is_dir() else map(Path, glob.iglob(pattern, recursive=True))
+    # Whoever may put a link into the folder shall not have other files of this machine read.
+    root = _find_folder(path).resolve()
+    own = (each for each in inside if not each.name.startswith((".", "~$")) and kind_of(each) and each.is_file())
     try:
-        return sorted(
-            each for each in inside if not each.name.startswith((".", "~$")) and kind_of(each) and each.is_file()
-        )
+        return sorted(each for each in own if each.resolve().is_relative_to(root))
     except OSError as error:
         raise DatabaseUnavailable(f"the folder {path} cannot be read: {error.strerror}") from None
 

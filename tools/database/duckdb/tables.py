@@ -21,8 +21,8 @@ from ..server.address import redact_message
 from .notices import (
     MISSING,
     NoticeCollector,
+    clean_rows,
     find_header_row,
-    find_stray_rows,
     is_filled,
     is_note_sheet,
     join_titles,
@@ -42,6 +42,7 @@ _FLAWS = (
      "formulas without a stored result are empty cells: save the workbook in a spreadsheet program"),
     ("merged", re.compile(rb'<mergeCell ref="[A-Z]+(\d+):[A-Z]+(?!\1")\d+"'),
      "of cells merged over several rows only the first row has the value: unmerge and fill them"),
+    ("hidden", re.compile(rb'<(?:row|col) [^>]*\bhidden="(?:1|true)"'), "hidden rows or columns are read like others"),
 )  # fmt: skip
 """What is wrong with a sheet if its part of the file matches a pattern."""
 _AS_EMPTY, _AS_TEXT = "read as empty cells", "kept, and the column as text"
@@ -63,8 +64,8 @@ def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[Work
     except ImportError:
         raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
     sheets = [
-        _convert_rows_to_sheet(NoticeCollector(make_table_name(name), turned), rows)
-        for name, rows in _read_sheet_rows(path, openpyxl.load_workbook)
+        _convert_rows_to_sheet(NoticeCollector(make_table_name(name), turned), rows, is_hidden=is_hidden)
+        for name, is_hidden, rows in _read_sheet_rows(path, openpyxl.load_workbook)
     ]
     if "sheets" not in turned and not any(sheet.frame is not None for sheet in sheets):
         return read_workbook(path, turned | {"sheets"})
@@ -78,9 +79,11 @@ def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[Work
     return sheets
 
 
-def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]]) -> WorkbookSheet:
+def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]], *, is_hidden: bool) -> WorkbookSheet:
     import pandas
 
+    if is_hidden:
+        noticing.add("hidden", "a hidden sheet is read like others")
     is_note = is_note_sheet(rows)
     if not rows:
         noticing.add("empty", "an empty sheet is not made a table")
@@ -89,13 +92,11 @@ def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]
     if not rows or (is_note and not noticing.is_guess_reversed("sheets")):
         return WorkbookSheet(noticing)
     at = find_header_row(rows)
-    header, table = rows[at], rows[at + 1 :]
-    strays = find_stray_rows(noticing, header, table)
-    kept = [header, *(row for place, row in enumerate(table) if place not in strays)]
+    kept = clean_rows(noticing, rows[at:])
     return WorkbookSheet(noticing, pandas.DataFrame(_build_columns(kept, noticing)), join_titles(rows[:at]))
 
 
-def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, bool, list[tuple[Any, ...]]]]:
     advice = "save it again as .xlsx, or its sheets as CSV files"
     try:
         with zipfile.ZipFile(path) as packed:
@@ -117,7 +118,8 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
                     # What a sheet says of its size need not be true.
                     sheet.reset_dimensions()
                     rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=True)
-                    yield sheet.title, [row for row in rows if any(map(is_filled, row))]
+                    filled = [row for row in rows if any(map(is_filled, row))]
+                    yield sheet.title, sheet.sheet_state != "visible", filled
             finally:
                 book.close()
     except (DatabaseUnavailable, MemoryError):
@@ -129,8 +131,11 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
 
 def _build_columns(rows: Sequence[Sequence[Any]], noticing: NoticeCollector) -> dict[str, pandas.Series[Any]]:
     """Return the columns of rows by name, without empty ones; the first row is the header."""
-    every = ([row[place] if place < len(row) else None for row in rows] for place in range(max(map(len, rows))))
-    columns = [column for column in every if any(map(is_filled, column))]
+    every = [[row[place] if place < len(row) else None for row in rows] for place in range(max(map(len, rows)))]
+    places = [place for place, column in enumerate(every) if any(map(is_filled, column))]
+    if places and len(places) <= places[-1] - places[0]:
+        noticing.add("tables", "an empty column parts the sheet: there may be two tables side by side")
+    columns = [every[place] for place in places]
     names = make_column_names([column[0] for column in columns])
     return {name: _build_column_series(column[1:], name, noticing) for name, column in zip(names, columns, strict=True)}
 
@@ -142,12 +147,9 @@ def _build_column_series(values: Sequence[Any], name: str, noticing: NoticeColle
     filled = [value if is_filled(value) else None for value in values]
     words = {value for value in filled if isinstance(value, str)}
     if words and words.issubset(MISSING) and not all(value is None or value in words for value in filled):
-        noticing.add(
-            "missing",
-            f"{', '.join(sorted(words))} {_AS_TEXT if noticing.is_guess_reversed('missing') else _AS_EMPTY}",
-            name,
-        )
-        if not noticing.is_guess_reversed("missing"):
+        is_turned = noticing.is_guess_reversed("missing")
+        noticing.add("missing", f"{', '.join(sorted(words))} {_AS_TEXT if is_turned else _AS_EMPTY}", name)
+        if not is_turned:
             filled = [None if value in words else value for value in filled]
     kinds = {type(value) for value in filled if value is not None}
     if kinds == {datetime} and all(value is None or value.time() == time() for value in filled):

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 import io
 import re
-import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
+from .decoding import copy_as_utf8, detect_file_encoding, measure_decompressed_size, open_decompressed_file
 from .entries import TableEntry, make_column_schema, make_file_entry
 from .notices import (
     LOOKED_AT,
@@ -27,8 +25,9 @@ from .notices import (
     NoticeCollector,
     add_content_notices,
     can_be_column_name,
+    clean_rows,
     find_header_row,
-    find_stray_rows,
+    is_number,
     join_titles,
 )
 from .sources import TableFile, kind_of, make_column_names
@@ -44,9 +43,8 @@ _NUMERIC = (*_WHOLE_NUMBERS, "FLOAT", "DOUBLE")
 MOST_COLUMNS = 4_000
 # As DuckDB reads them.
 _LINE_BYTES = 2_000_000
-# So much of a file is looked at for titles above its header, and so many rows for how dates are written.
+# So much of a file is looked at for its layout, and so many rows for how dates are written.
 _HEAD_BYTES = 64_000
-_HEAD_ROWS = 30
 _DATED_ROWS = 100
 _DATED = ("DATE", "TIMESTAMP")
 _FORMAT = re.compile(r", (date|timestamp)format = '([^']*)'")
@@ -56,20 +54,27 @@ _AHEAD = 20  # years; dates further in the future are taken for ones of the last
 _NAMED_SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?\s*", re.IGNORECASE)
 # How numbers may be written, if not as 1234.5, by the marks of decimals and thousands: 1234,5; 1.234,5; 1,234.5.
 _NUMBERS = ((",", ""), (",", "."), (".", ","))
-# What a number has, if not digits alone: a sign, groups of three digits, decimals.
-_GROUPED = r"\s*[-+]?[0-9]{{1,3}}([{thousands}][0-9]{{3}})+([{decimal}][0-9]*)?\s*"
+# What a number has, if not digits alone: a sign, groups of three digits (in India of two), decimals.
+_GROUPED = r"\s*[-+]?[0-9]{{1,3}}([{thousands}][0-9]{{2,3}})*[{thousands}][0-9]{{3}}([{decimal}][0-9]*)?\s*"
 _MARKED = r"\s*[-+]?[0-9.,]*[.,][0-9.,]*\s*"
 # Whether such a mark is a decimal's, three digits behind it do not tell.
 _UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
+_LIKE_OTHERS = "read with decimals, as other columns are; the file may mean thousands"
 _SHORT = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
 # What a spreadsheet makes of a code such as 12E5.
 _CODE = "[0-9]+[eE][0-9]+"
-# Signs that part thousands, which DuckDB does not know; a file of this size is copied without them, and stray rows.
-_PARTING = re.compile("(?<=[0-9])[\u00a0\u2009\u202f’](?=[0-9]{3})")
+# And of a number of twelve digits or more, such as a barcode.
+_CUT = "[0-9]([.,][0-9]+)?E\\+1[1-9]"
+# Signs that part thousands, and a minus, which DuckDB does not know; a file of this size is copied without them, and
+# without stray rows.
+_UNKNOWN_SIGNS = re.compile("(?<=[0-9])[\u00a0\u2009\u202f’](?=[0-9]{3})|\u2212(?=[0-9])")
+_KNOWN_SIGNS = {"’": "'", "\u2212": "-"}
 _COPIED_SIZE = 8_000_000
 _SEPARATORS = (",", ";", "\t", "|")
+_HEAD_ROWS = 30
 # How the report on a file says that there is no such sign.
 _NONE = "(empty)"
+_BARE_END = re.compile(rb"(?<!\r)\n")
 # What DuckDB reads itself.
 _NATIVE = ("utf-8", "latin-1", "utf-16")
 
@@ -86,13 +91,16 @@ def inspect_text_file(
     """Detect how to read a text file as a table; raise an error if that is not possible."""
     path, noticing = file.path, NoticeCollector(file.table, turned)
     encoding, is_guess = detect_file_encoding(path)
-    remarks = (f"not UTF-8, read as {encoding}: a guess",) if is_guess else ()
-    for remark in remarks:
+    remark = f"not UTF-8, read as {encoding}: a guess" if is_guess else ""
+    if remark:
         noticing.add("encoding", remark, turned_by="save the file as UTF-8, if letters are wrong")
-    if encoding not in _NATIVE:
-        path, encoding = copy_as_utf8(path, private, encoding), "utf-8"
     with open_decompressed_file(path) as opened:
         start = opened.read(2 * _LINE_BYTES)
+    # DuckDB takes no file whose lines and cells end lines in different ways, as a spreadsheet writes them.
+    if encoding not in _NATIVE or len(_BARE_END.findall(start)) not in (0, start.count(b"\n")):
+        path, encoding = copy_as_utf8(path, private, encoding), "utf-8"
+        with path.open("rb") as opened:
+            start = opened.read(2 * _LINE_BYTES)
     _check_first_lines(file.path, start.decode(encoding, "replace").split("\n"))
     size = measure_decompressed_size(path, SLOW_BYTES)
     rows = None if thorough or size <= WHOLE_BYTES else FIRST_ROWS
@@ -125,7 +133,7 @@ def inspect_text_file(
             cell = quote(name)
             moved = f"if(year({cell}) > {_THIS_YEAR}, CAST({cell} - INTERVAL 100 YEAR AS {kind}), {cell})"
             scan = f"(SELECT * REPLACE ({moved} AS {cell}) FROM {scan})"
-    comment = "; ".join(filter(None, (*remarks, title)))
+    comment = "; ".join(filter(None, (remark, title)))
     scan = add_content_notices(connection, noticing, columns, scan, is_whole=thorough or size <= SLOW_BYTES)
     notices = noticing.rename_notice_columns({own: name for name, (own, _) in zip(names, best.columns, strict=True)})
     return make_file_entry(file.table, columns, scan, path, comment=comment, slow=size > SLOW_BYTES, notices=notices)
@@ -186,6 +194,11 @@ class _CsvReader:
         kinds = ((name, "VARCHAR" if name in names else kind) for name, kind in self.columns)
         return replace(self, columns=tuple(kinds))
 
+    def keep_as_text(self, texts: _CsvReader, wrong: Mapping[str, str], limit: int | None = None) -> _CsvReader:
+        """Return a copy of the reader that reads columns as text if SQL over their texts says so."""
+        (flags,) = texts.rows(", ".join(wrong.values()), limit) if wrong else ([],)
+        return self.with_text_columns({name for name, is_wrong in zip(wrong, flags, strict=True) if is_wrong})
+
     @property
     def scan(self) -> str:
         """The `read_csv` call in SQL, with every option given explicitly."""
@@ -211,20 +224,43 @@ def _detect_layout(read: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, s
     if head and (named := _NAMED_SEPARATOR.fullmatch(head[0])):
         return read.sniff_options(f", delim = {literal(named[1])}, skip = 1"), ""
     first = read.sniff_options()
-    header = first.columns[0][0] if len(first.columns) == 1 else ""
-    likeliest = max(_SEPARATORS, key=header.count)
-    if likeliest in header:
+    separator = _choose_separator(head, first.delimiter)
+    rows = _read_first_rows(head, separator if len(separator) == 1 else ",")
+    if separator != first.delimiter:
         # Rows that are too short make it look as if nothing were separated.
-        first = read.sniff_options(f", delim = {literal(likeliest)}, null_padding = true")
-    reader = csv.reader(head, delimiter=first.delimiter if len(first.delimiter) == 1 else ",")
-    try:
-        rows = [(row, reader.line_num) for row in islice(reader, _HEAD_ROWS)]
-    except csv.Error:
-        rows = []
+        padding = ", null_padding = true" if len({len(row) for row, _ in rows if row}) > 1 else ""
+        first = read.sniff_options(f", delim = {literal(separator)}{padding}")
     at = find_header_row([row for row, _ in rows])
     if not at:
         return first, ""
     return first.sniff_options(f", skip = {rows[at - 1][1]}, header = true"), join_titles([row for row, _ in rows[:at]])
+
+
+def _read_first_rows(lines: Sequence[str], separator: str, quote: str = '"') -> list[tuple[list[str], int]]:
+    """Return the first rows of a text file, each with the number of lines up to its end."""
+    reader = csv.reader(lines, delimiter=separator, quotechar=quote)
+    try:
+        return [(row, reader.line_num) for row in islice(reader, _HEAD_ROWS)]
+    except csv.Error:
+        return []
+
+
+def _choose_separator(lines: Sequence[str], detected: str) -> str:
+    """Return the separator that gives most lines the same number of cells, and whole cells."""
+
+    def weigh_separator(separator: str) -> tuple[float, bool, float, bool]:
+        rows = [row for row, _ in _read_first_rows(lines, separator) if row]
+        # The longest of widths that are equally frequent.
+        (width, count), *_ = sorted(Counter(map(len, rows)).items(), key=lambda item: (-item[1], -item[0])) or [(0, 0)]
+        cells = [cell for row in rows[1:] for cell in row if cell]
+        numbers = sum(map(is_number, cells))
+        if width == 1 and (numbers < len(cells) or max(cell.count(",") for cell in cells or [",,"]) > 1):
+            return 0, False, 0, False  # only a column of decimal commas is not separated
+        # A decimal comma parts no cell.
+        whole = numbers + sum(not is_number(cell) and not any(map(cell.count, _SEPARATORS)) for cell in cells)
+        return count / max(1, len(rows)), width > 1, whole / max(1, len(cells)), separator == detected
+
+    return max(dict.fromkeys((detected, *_SEPARATORS)), key=weigh_separator)
 
 
 def _copy_without_stray_rows(
@@ -235,31 +271,31 @@ def _copy_without_stray_rows(
         return None
     with open_decompressed_file(path) as file:
         text = file.read().decode(encoding, "replace")
-    plain = _PARTING.sub(lambda sign: "'" if sign[0] == "’" else " ", text)
+    plain = _UNKNOWN_SIGNS.sub(lambda sign: _KNOWN_SIGNS.get(sign[0], " "), text)
     lines, skipped = list(io.StringIO(plain, newline="")), first.skipped
 
-    def read_csv_rows(some: Sequence[str]) -> Iterator[tuple[list[str], int]]:
-        reader = csv.reader(some, delimiter=first.delimiter, quotechar=first.quote)
-        return ((row, reader.line_num) for row in reader)
+    def read_csv_rows(some: Sequence[str]) -> Iterator[list[str]]:
+        return csv.reader(some, delimiter=first.delimiter, quotechar=first.quote)
 
     try:
         if skipped == 1 and ", skip = " not in first.options:
             # R writes no name above the names of rows.
-            (names, _), (row, _) = next(read_csv_rows(lines)), next(read_csv_rows(lines[1:]))
+            names, row = next(read_csv_rows(lines)), next(read_csv_rows(lines[1:]))
             if len(names) + 1 == len(row) and all(map(can_be_column_name, names)):
+                if not lines[0].startswith(first.quote):
+                    noticing.add("lines", "rows have one cell more than there are names: the first is read without one")
                 lines[0], skipped, plain = first.delimiter + lines[0], 0, ""
         rows = list(read_csv_rows(lines[skipped:]))
     except (csv.Error, StopIteration):
         return None
-    header = int(skipped < first.skipped or _is_header(first, rows[0][0] if rows else []))
-    strays = find_stray_rows(noticing, rows[0][0] if header else (), [row for row, _ in rows[header:]])
-    if not strays and plain == text:
+    has_header = bool(rows) and (skipped < first.skipped or _is_header(first, rows[:_HEAD_ROWS]))
+    kept = clean_rows(noticing, rows, has_header=has_header)
+    if len(kept) == len(rows) and plain == text:
         return None
-    for place in sorted(strays, reverse=True):
-        before, (_, end) = rows[place + header - 1][1] if place + header else 0, rows[place + header]
-        del lines[skipped + before : skipped + end]
     copy = private / f"{len(list(private.iterdir()))}.csv"
-    copy.write_text("".join(lines), encoding="utf-8", newline="")
+    with copy.open("w", encoding="utf-8", newline="") as written:
+        written.writelines(lines[:skipped])
+        csv.writer(written, delimiter=first.delimiter, quotechar=first.quote, lineterminator="\n").writerows(kept)
     return copy
 
 
@@ -273,8 +309,9 @@ def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: Notice
         noticing.add("lines", "lines have different numbers of cells: missing ones are empty")
     if [kind for _, kind in first.columns] == ["VARCHAR"]:
         noticing.add("lines", "read as one column: no separator was found")
-    row = next(csv.reader(head[first.skipped :], delimiter=first.delimiter[:1] or ",", quotechar=first.quote), [])
-    is_header = _is_header(first, row)
+    rows = [row for row, _ in _read_first_rows(head[first.skipped :], first.delimiter[:1] or ",", first.quote)]
+    row = rows[0] if rows else []
+    is_header = _is_header(first, rows)
     is_named = is_header != noticing.is_guess_reversed("header")
     if not is_named:
         noticing.add("header", "the columns have no names: the first line is read as data")
@@ -283,11 +320,16 @@ def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: Notice
     return first if is_named == first.has_header else first.sniff_options(f", header = {str(is_named).lower()}")
 
 
-def _is_header(first: _CsvReader, row: Sequence[str]) -> bool:
-    """Whether the first line holds the columns' names."""
+def _is_header(first: _CsvReader, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first of some rows holds the columns' names."""
+    row, *others = rows or [[]]
     years = {cell for cell in row if cell.strip().isdigit()}
-    # DuckDB takes years above numbers for more of them, and names above rows that are longer for a row.
+    # DuckDB takes years above numbers for more of them, and names above rows that are longer, or above numbers that
+    # have decimal commas, for a row.
     is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
+    for name, *below in zip(row, *(each for each in others if len(each) == len(row)), strict=True):
+        cells = [cell for cell in below if cell]
+        is_likely |= bool(name and cells) and not re.search(r"\d", name) and all(map(is_number, cells))
     return first.has_header or (is_likely and all(map(can_be_column_name, row)))
 
 
@@ -345,17 +387,9 @@ def _keep_ungrouped_as_text(first: _CsvReader, read: _CsvReader, decimal: str, t
     numbers = [
         name for name, kind in read.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
     ]
-    if not numbers:
-        return read
     pattern = literal(_GROUPED.format(thousands=thousands, decimal=decimal))
-    wrong = ", ".join(
-        f"coalesce(bool_or(contains(trim({cell}), {literal(thousands)})"
-        f" AND NOT regexp_full_match({cell}, {pattern})), false)"
-        for cell in map(quote, numbers)
-    )
-    (flags,) = first.rows(wrong)
-    texts = {name for name, is_wrong in zip(numbers, flags, strict=True) if is_wrong}
-    return read.with_text_columns(texts)
+    wrong = "bool_or(contains(trim({0}), {1}) AND NOT regexp_full_match({0}, {2}))"
+    return read.keep_as_text(first, {name: wrong.format(quote(name), literal(thousands), pattern) for name in numbers})
 
 
 def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: NoticeCollector) -> _CsvReader:
@@ -367,46 +401,47 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
     unclear = literal(_UNCLEAR.format(mark=mark))
     wanted = ", ".join(
         f"count_if(contains({cell}, {literal(mark)})), count_if(regexp_full_match({cell}, {unclear})),"
-        f" count_if(regexp_full_match({cell}, {literal(_CODE)})),"
+        f" count_if(regexp_full_match({cell}, {literal(_CODE)})), bool_or(regexp_full_match({cell}, {literal(_CUT)})),"
         f" bool_or(regexp_full_match({cell}, {unclear}) AND rtrim({cell}) LIKE '%0')"
         f" AND bool_or(regexp_full_match({cell}, {literal(_SHORT)}))"
         for cell in map(quote, names)
     )
     (counts,) = first.rows(wanted, LOOKED_AT)
-    codes = {name for name, many in zip(names, counts[2::4], strict=True) if many}
+    codes = {name for name, many in zip(names, counts[2::5], strict=True) if many}
     for name in codes:
         noticing.add("codes", "codes of digits with an E, which could be read as powers of ten, are kept as text", name)
+    for name in (name for name, is_cut in zip(names, counts[3::5], strict=True) if is_cut):
+        noticing.add("codes", "numbers such as 1.23E+12 may have lost digits in a spreadsheet", name)
     best = best.with_text_columns(codes)
-    marked = {name for name, many in zip(names, counts[::4], strict=True) if many and name not in codes}
-    if not marked or counts[::4] != counts[1::4] or "thousands" in best.options:
+    marked = {name for name, many in zip(names, counts[::5], strict=True) if many and name not in codes}
+    if not marked or "thousands" in best.options:
+        return best
+    if counts[::5] != counts[1::5]:
+        for name, many, unclear, *_, is_grouped in zip(names, *(counts[at::5] for at in range(5)), strict=True):
+            if many and many == unclear and is_grouped:
+                noticing.add("numbers", _LIKE_OTHERS, name, turned_by="write them without marks")
         return best
     # Semicolons separate columns where a comma is the decimals' mark, and commas where a point is. And who writes 500
     # without decimals writes 1.5, not 1.500.
-    is_grouping = first.delimiter == {".": ";", ",": ","}[mark] or any(counts[3::4])
+    is_grouping = first.delimiter == {".": ";", ",": ","}[mark] or any(counts[4::5])
     grouped = is_grouping != noticing.is_guess_reversed("numbers")
     for name in sorted(marked):
         read, meant = ("thousands", "decimals") if grouped else ("decimals", "thousands")
         mark_name = "point" if mark == "." else "comma"
         noticing.add("numbers", f"the {mark_name} is read as the mark of {read}; the file may mean {meant}", name)
-    return (
-        first.sniff_cells(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
-        if grouped
-        else best
-    )
+    if not grouped:
+        return best
+    return first.sniff_cells(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
 
 
 def _keep_mixed_dates_as_text(read: _CsvReader) -> _CsvReader:
     """Keep columns as text in which some dates are written in another form than the one detected."""
-    formats = read.date_formats
-    if not formats:
-        return read
-    values = (
-        f"try_strptime({quote(name)}, {literal(form)})" if form else f"try_cast({quote(name)} AS TIMESTAMP)"
-        for name, form in formats.items()
-    )
-    wrong = ", ".join(f"count({quote(name)}) > count({value})" for name, value in zip(formats, values, strict=True))
-    (flags,) = read.rows(wrong, read.sampled)
-    return read.with_text_columns({name for name, is_wrong in zip(formats, flags, strict=True) if is_wrong})
+    wrong = dict[str, str]()
+    for name, form in read.date_formats.items():
+        cell = quote(name)
+        read_cell = f"try_strptime({cell}, {literal(form)})" if form else f"try_cast({cell} AS TIMESTAMP)"
+        wrong[name] = f"count({cell}) > count({read_cell})"
+    return read.keep_as_text(read, wrong, read.sampled)
 
 
 def _find_last_century_columns(read: _CsvReader, noticing: NoticeCollector) -> set[str]:
@@ -505,87 +540,3 @@ def _detect_date_formats(texts: Iterable[str]) -> str:
             form += f"{' ' * half[:1].isspace()}%p" if half else ""
         found.setdefault("timestampformat" if time else "dateformat", form)
     return "".join(f", {name} = '{form}'" for name, form in found.items())
-
-
-# Of a larger file, this much is looked at, at its beginning and its end.
-_LOOKED_AT = 4_000_000
-# Of the lines with other signs than ASCII's, so many bytes are enough to tell a language by.
-_WEIGHED = 64_000
-_COPIED_BYTES = 1 << 20
-_WESTERN = "cp1252"
-# Those that spreadsheets and databases write, by Python's names; obscurer ones would only be mistaken for them.
-_CANDIDATES = tuple(
-    """
-    cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp874 cp932 euc-jp gb18030 big5 cp949 koi8-r cp866
-    cp850 cp852 mac-roman iso-8859-2 iso-8859-7
-    """.split()  # noqa: SIM905 - as a list it would take a line a name
-)
-# Western text has few signs to tell it by: it is taken for another only where that is about twice as likely.
-_PRIOR = 0.55
-
-
-def detect_file_encoding(path: Path) -> tuple[str, bool]:
-    """Return the encoding of a file by its Python name, and whether that is a guess."""
-    with open_decompressed_file(path) as file:
-        start, end = file.read(_LOOKED_AT), b""
-        size = path.stat().st_size
-        if path.suffix != ".gz" and size > len(start):
-            file.seek(max(len(start), size - _LOOKED_AT))
-            end = file.read(_LOOKED_AT)
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        # By its other name, for DuckDB reads neither the other order nor a packed file.
-        return "utf-16" if start.startswith(codecs.BOM_UTF16_LE) and path.suffix != ".gz" else "utf16", False
-    for place, name in ((1, "utf-16-le"), (0, "utf-16-be")):
-        # Every second byte of plain text in UTF-16 is zero.
-        if start[place:200:2].count(0) > len(start[:200]) // 4:
-            return name, False
-    if _can_decode_bytes("utf-8", start) and _can_decode_bytes("utf-8", end):
-        return "utf-8", False
-    return _guess_encoding_of_bytes(start, end), True
-
-
-def copy_as_utf8(path: Path, private: Path, encoding: str) -> Path:
-    """Copy a text file, converted to UTF-8, to the private folder."""
-    copy = private / f"{len(list(private.iterdir()))}.csv"
-    with open_decompressed_file(path) as file, copy.open("w", encoding="utf-8", newline="") as written:
-        shutil.copyfileobj(codecs.getreader(encoding)(cast("Any", file), "replace"), written, _COPIED_BYTES)
-    return copy
-
-
-def open_decompressed_file(path: Path) -> IO[bytes]:
-    """Open a file for reading bytes; decompress a gzip file."""
-    return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
-
-
-def measure_decompressed_size(path: Path, enough: int) -> int:
-    """Return the decompressed size of a file; any larger number if it exceeds `enough`."""
-    if path.suffix != ".gz":
-        return path.stat().st_size
-    with open_decompressed_file(path) as file:
-        return file.seek(enough + 1)
-
-
-def _guess_encoding_of_bytes(start: bytes, end: bytes) -> str:
-    """Return the most likely encoding of bytes that are not UTF-8, by language statistics."""
-    import chardet
-
-    # DuckDB reads Latin-1 itself, which differs in what are control characters there.
-    western = _WESTERN if any(128 <= byte < 160 for byte in {*start, *end}) else "latin-1"
-    lines = [line for line in (start + b"\n" + end).splitlines() if not line.isascii()]
-    weighed = b"\n".join(lines)[:_WEIGHED]
-    if not any(sign.isalpha() for sign in weighed.decode(_WESTERN, "ignore") if not sign.isascii()):
-        return western
-    found = chardet.detect_all(weighed, ignore_threshold=True, compat_names=False, include_encodings=_CANDIDATES)
-    weights = [(str(each["encoding"]), each["confidence"]) for each in found if each["encoding"]]
-    least = max((sure for name, sure in weights if codecs.lookup(name).name == _WESTERN), default=0.0)
-    likelier = (name for name, sure in weights if _PRIOR * sure > least)
-    return next((name for name in likelier if _can_decode_bytes(name, start) and _can_decode_bytes(name, end)), western)
-
-
-def _can_decode_bytes(name: str, part: bytes) -> bool:
-    """Whether an encoding can decode a piece of text that may be cut within a character."""
-    for skipped in range(min(4, len(part) + 1)):
-        with suppress(UnicodeDecodeError):
-            codecs.getincrementaldecoder(name)().decode(part[skipped:])
-            return True
-    return False

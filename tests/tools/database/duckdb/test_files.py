@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 import gzip
+import json
 import os
 from pathlib import Path
 
 import pandas
 import pytest
 from tableturn.tools.database import Database, Limits
-from tableturn.tools.database.duckdb.text_files import FIRST_ROWS, WHOLE_BYTES
+from tableturn.tools.database.duckdb.text_files import FIRST_ROWS, MOST_COLUMNS, WHOLE_BYTES
 from tableturn.tools.errors import DatabaseUnavailable
 
 from tests.support.command_line import tableturn
@@ -106,6 +107,32 @@ def test_a_folder_and_a_pattern(tmp_path: Path) -> None:
 
 def table_name_of(folder: Path) -> str:
     return folder.name.strip("_")
+
+
+def test_links_out_of_an_opened_folder_are_not_followed(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    for made in (folder / "own", outside):
+        made.mkdir(parents=True)
+        (made / "a.csv").write_text("a,b\n1,2\n")
+    (folder / "within.csv").symlink_to(folder / "own" / "a.csv")
+    (folder / "out.csv").symlink_to(outside / "a.csv")
+    (folder / "deep").symlink_to(outside)
+    for source in (folder, f"{folder}/*.csv"):
+        with Database.open(source) as database:
+            assert [table.name for table in database.schema().tables] == ["within"]
+    with Database.open(f"{folder}/**/*.csv") as database:
+        assert {table.name for table in database.schema().tables} == {"a", "within"}
+    with Database.open(folder / "out.csv") as database:  # which a person names
+        assert [table.name for table in database.schema().tables] == ["out"]
+    (folder / "within.csv").unlink()
+    with pytest.raises(DatabaseUnavailable, match="or only links out of it"):
+        Database.open(folder)
+
+
+def test_json_with_more_keys_than_columns_is_one_column(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(json.dumps([{f"k{n}": n if n % 2 else "x" for n in range(MOST_COLUMNS + 1)}]))
+    with Database.open(tmp_path / "t.json") as database:
+        assert database.execute("SELECT json->>'k1' FROM t").rows == (("1",),)
 
 
 def test_short_rows_and_later_quotes(tmp_path: Path) -> None:
