@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
 from html import escape
 from importlib.util import find_spec
@@ -24,6 +26,7 @@ _VERSION = "v6.4"
 _WIDTH, _HEIGHT, _BAR = 480, 280, 22
 _LONG_LABEL, _MANY_BARS = 10, 8  # characters of names that don't fit under a bar: then the bars lie
 _TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "date": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
+_MONTHS = (("wide", "%B"), ("abbreviated", "%b"))
 _TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
@@ -229,25 +232,6 @@ def _get_time_pattern(axis: ChartAxis) -> str:
     return _TIMES[axis.unit] if plain else _write_time_pattern(axis.unit, axis.form.locale)
 
 
-_TIME_CODES = {
-    "y": "%Y",
-    "yy": "%y",
-    "M": "%-m",
-    "MM": "%m",
-    "MMM": "%b",
-    "MMMM": "%B",
-    "d": "%-d",
-    "dd": "%d",
-    "H": "%-H",
-    "HH": "%H",
-    "h": "%-I",
-    "hh": "%I",
-    "mm": "%M",
-    "a": "%p",
-}
-"""What Vega calls the parts of a date in the patterns of locales."""
-
-
 @lru_cache(maxsize=64)
 def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
     """Return the number marks of a format, and the names of months and days of a locale other than plain English."""
@@ -279,19 +263,23 @@ def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
 
 def _write_time_pattern(unit: TimeUnit, name: str) -> str:
     """Return Vega's pattern for dates of a unit, in a locale other than plain English."""
-    from babel.dates import tokenize_pattern
+    from babel.dates import format_date, format_skeleton, format_time
 
     locale = find_babel_locale(name)
+    moment = datetime(1997, 3, 5, 8, 46)  # each of its parts can be told from the others as it is written
+    month = unit == "month"
+    text = format_skeleton("yMMM", moment, locale=locale) if month else format_date(moment, "medium", locale)
     if unit == "second":
-        found = f"{locale.date_formats['medium'].pattern} {locale.time_formats['short'].pattern}"
+        text += f" {format_time(moment, 'short', locale=locale)}"
+    codes = {months[width][3]: code for width, code in _MONTHS for months in locale.months.values()}
+    codes |= {"1997": "%Y", "97": "%y", "03": "%m", "3": "%-m", "05": "%d", "5": "%-d", "46": "%M"}
+    if "H" in locale.time_formats["short"].pattern:
+        codes |= {"08": "%H", "8": "%-H"}
     else:
-        found = (locale.datetime_skeletons["yMMM"] if unit == "month" else locale.date_formats["medium"]).pattern
-    parts: list[str] = []
-    for kind, part in tokenize_pattern(found):
-        # An L is a month's name without a day. Browsers write no narrow space.
-        code = _TIME_CODES.get(str(part[0]).replace("L", "M") * int(part[1]), "") if kind == "field" else str(part)
-        parts.append(code.replace("\N{NARROW NO-BREAK SPACE}", " "))
-    return "".join(parts).strip()
+        codes |= {"08": "%I", "8": "%-I", locale.day_periods["format"]["abbreviated"].get("am", "AM"): "%p"}
+    longest_first = "|".join(map(re.escape, sorted(codes, key=len, reverse=True)))
+    # Browsers write no narrow space.
+    return re.sub(longest_first, lambda part: codes[part[0]], text).replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
 def _make_html_page(spec: Spec, libraries: str) -> str:
