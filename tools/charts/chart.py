@@ -152,28 +152,19 @@ def _make_mark_encoding(chart: Chart) -> Spec:
     locales = [axis.form.locale for axis in (chart.y, chart.x) if axis is not None]
     name = next((locale for locale in locales if locale not in ENGLISH), locales[0])
     drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": _make_chart_locale(chart.marked_form, name)}
-    if chart.x is not None and chart.x.scale == "time":
-        drawn["config"]["timeFormat"] = _get_time_pattern(chart.x)  # of a mark pointed at
     places: Spec = {"x": across, "y": up}
-    if chart.kind in ("area", "stacked"):
-        up["stack"] = "zero"
     if chart.kind in ("line", "point"):  # from zero if that still shows how its values differ
         low, high = min(mark.y for mark in chart.marks), max(mark.y for mark in chart.marks)
         up["scale"] = {"zero": low <= 0 <= high or min(abs(low), abs(high)) < 0.5 * max(abs(low), abs(high))}
     match chart.kind:
         case "line" | "area":
-            if across["type"] == "nominal":
-                across["sort"] = None
-            if chart.kind == "line" and len(chart.marks) <= 60:
-                mark["point"] = True
+            mark["point"] = chart.kind == "line" and len(chart.marks) <= 60
         case "point":
-            drawn["mark"] = {"type": "point", "filled": True, "opacity": 0.7}
+            mark |= {"filled": True, "opacity": 0.7}
             if across["type"] == "quantitative":
                 across["scale"] = {"zero": False}
-            labels = [{"field": "label", "title": ""}] if any(mark.label for mark in chart.marks) else []
-            pointed = [{key: channel[key] for key in ("field", "type", "title")} for channel in (across, up)]
-            formats = [{"format": channel["axis"]["format"]} for channel in (across, up)]
-            places["tooltip"] = labels + [field | form for field, form in zip(pointed, formats, strict=True)]
+            if any(mark.label for mark in chart.marks):
+                places["detail"] = {"field": "label", "title": "title"}  # the heading of what is told of a mark
         case "histogram":
             mark["type"], across["bin"] = "bar", {"maxbins": 20}
             places["y"] = {"aggregate": "count", "type": "quantitative", "title": chart.y.title}
@@ -185,7 +176,7 @@ def _make_mark_encoding(chart: Chart) -> Spec:
             places = {"order": {"field": "order", "type": "quantitative"}}
             if chart.kind == "pie":
                 del up["axis"]
-                mark["type"], drawn["width"], places["theta"] = "arc", 280, up | {"stack": True}
+                mark["type"], drawn["width"], places["theta"] = "arc", 280, up
             else:
                 mark["type"], mark["size"], drawn["height"], places["x"] = "bar", 60, 90, up
     if chart.groups:
@@ -202,7 +193,6 @@ def _make_bar_axes(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
     longest = max(map(len, names))
     beside = len({mark.group for mark in chart.marks}) if chart.groups and chart.kind == "bar" else 1
     offset = {"field": "group", "sort": None}
-    across["sort"] = None
     if longest > _LONG_LABEL or len(names) > _MANY_BARS * 2:
         across["axis"] = {"labelLimit": 220}
         places = {"y": across, "x": up} | ({"yOffset": offset} if beside > 1 else {})
@@ -217,6 +207,8 @@ def _make_axis_channel(field: str, axis: ChartAxis, marked: ColumnFormat) -> Spe
     named = not unit or not axis.title or unit.lower() in axis.title.lower().split()  # as in `price eur`
     title = axis.title if at_numbers or named else f"{axis.title} ({unit})"
     channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": title or None}
+    if axis.scale == "category":
+        channel["sort"] = None
     if axis.scale == "number":
         # In Vega's formats `$` stands for what the locale has before and after an amount.
         channel["axis"] = {"format": f"{'$' if at_numbers else ''},.{max(2, axis.form.decimals)}~f"}
