@@ -15,13 +15,12 @@ from starlette.middleware import Middleware
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
-from starlette.routing import Match, Mount
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
 from tableturn import __version__
 
 from ..agent import SQLAgent
-from .api import answers, openai_chat, session_and_status, threads, turns
+from .api import answers, openai_chat, session_and_status, turns
 from .config import ServeSettings
 from .errors import add_error_handlers
 from .mcp import make_mcp_route
@@ -90,22 +89,14 @@ def create_app(
     )
     app.state.lifecycle = lifecycle
     add_error_handlers(app)
-    for part in (turns, threads, answers, session_and_status, openai_chat):
-        app.include_router(part.router)
+    for router in (turns.router, turns.threads, answers.router, session_and_status.router, openai_chat.router):
+        app.include_router(router)
     route, manager = make_mcp_route(lifecycle)
     app.router.routes.append(route)
     lifecycle.beside.append(manager.run)
-    app.router.routes.append(_WebPageMount("/", _WebPageFiles(directory=PAGE, html=True)))
+    files = _WebPageFiles(directory=PAGE, html=True)
+    app.router.routes += [Route(path, files) for path in sorted(PAGE_PATHS)]  # any other path is an error
     return app
-
-
-class _WebPageMount(Mount):
-    """A mount for the files of the web page only, so that unknown API paths are errors."""
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        if scope["type"] == "http" and scope["path"].removeprefix(scope.get("root_path", "")) in PAGE_PATHS:
-            return super().matches(scope)
-        return Match.NONE, {}
 
 
 async def _open_server_with_retries(lifecycle: ServerLifecycle) -> None:

@@ -258,12 +258,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> ApproveResult:
         """Save an answer as an example for similar questions, only if a person confirmed it."""
         asker = asker_of()
-        stored = await asker.turn(turn)
-        if (answer := stored.stored_answer) is None:
-            raise ToolError(f"turn {turn!r} has no answer to approve")
-        wording = question or stored.wording or ""
-        saved = await asker.run_query(lambda _: verbs.approve(answer, asker.agent.resources, question=wording))
-        await asker.call_store(TurnStore.add_feedback, turn, {"kind": "approve"})
+        saved = await asker.approve(await asker.turn(turn), question)
         return ApproveResult(id=saved.id, new=saved.new, question=asker.mask_json(saved.example.question))
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True))
@@ -279,13 +274,10 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> AskResult:
         """Answer again with what a person says is wrong, for `approve` to save; the right query is saved at once."""
         asker = asker_of()
-        stored = await asker.turn(turn)
-        if not await asyncio.to_thread(verbs.find_right_query, text, asker.agent.resources):
-            return await _wait_for_ask_result(await asker.begin_correction(stored, text), asker)
-        if (answer := stored.stored_answer) is None:
-            raise ToolError(f"turn {turn!r} has no answer to correct")
-        correction, new = await asker.run_query(lambda _: asker.save_correction(stored, answer, text, question))
-        await asker.call_store(TurnStore.add_feedback, turn, {"kind": "correct", "sql": text})
+        done = await asker.correct(await asker.turn(turn), text, question)
+        if isinstance(done, RunningTurn):
+            return await _wait_for_ask_result(done, asker)
+        correction, new = done
         wording = correction.saved.example.question
         result = await _make_ask_result(correction.answer, new, wording, asker)
         result.notes.append(asker.mask_json(f"saved as the answer to: {wording}"))
@@ -311,11 +303,8 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
 
 async def _wait_for_ask_result(turn: RunningTurn, asker: Asker) -> AskResult:
     """Wait for a turn, and return its answer as far as it may be sent to a model."""
-    await turn.wait()
-    if turn.answer is None:
-        assert turn.error is not None
-        raise turn.error
-    return await _make_ask_result(turn.answer, turn.id, turn.stored.wording or turn.answer.rephrased, asker)
+    answer = await turn.wait()
+    return await _make_ask_result(answer, turn.id, turn.stored.wording or answer.rephrased, asker)
 
 
 async def _make_ask_result(given: Answer, turn: str, wording: str, asker: Asker) -> AskResult:
