@@ -32,6 +32,7 @@ _log = logging.getLogger(__name__)
 
 _PATIENCE_SECONDS = 120.0
 _BETWEEN_TRIES = 1.0
+_HEADERS = ["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"]
 
 PAGE = Path(__file__).parent / "page"  # the web page's files
 
@@ -65,19 +66,6 @@ def create_app(
         finally:
             await lifecycle.close()
 
-    layers: list[Any] = [
-        Middleware(RequestCheckMiddleware, settings=settings, free=PAGE_PATHS),
-        Middleware(RequestBodyLimitMiddleware, max_body_size=settings.limits.body_bytes),
-    ]
-    if settings.origins:
-        cors = Middleware(
-            CORSMiddleware,
-            allow_origins=settings.origins,
-            allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
-            expose_headers=[turns.TURN_HEADER],
-        )
-        layers.insert(1, cors)
     app = FastAPI(
         title="tableturn",
         version=__version__,
@@ -85,7 +73,17 @@ def create_app(
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
-        middleware=layers,
+        middleware=[
+            Middleware(RequestCheckMiddleware, settings=settings, free=PAGE_PATHS),
+            Middleware(
+                CORSMiddleware,
+                allow_origins=settings.origins,
+                allow_methods=["GET", "POST", "PATCH", "DELETE"],
+                allow_headers=_HEADERS,
+                expose_headers=[turns.TURN_HEADER],
+            ),
+            Middleware(RequestBodyLimitMiddleware, max_body_size=settings.limits.body_bytes),
+        ],
     )
     app.state.lifecycle = lifecycle
     add_error_handlers(app)

@@ -339,7 +339,7 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
         asker = asker_of()
         try:
             return (await asyncio.to_thread(_read_schema, asker, [name])).text
-        except ToolError as error:
+        except SettingsError as error:
             raise ResourceNotFoundError(str(error)) from None
 
     @server.resource("tableturn://threads", mime_type="application/json")
@@ -385,9 +385,6 @@ def _add_prompts(server: MCPServer[Any]) -> None:
 
 
 def _read_schema(asker: Asker, names: list[str] | None) -> SchemaResult:
-    try:
-        found = verbs.schema(asker.agent.resources.database, names)
-    except SettingsError as error:
-        raise ToolError(str(error)) from None
+    found = verbs.schema(asker.agent.resources.database, names)
     tables = {table.name: [column.name for column in table.columns] for table in found.schema.tables}
     return SchemaResult(tables=tables, text=found.text)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query
@@ -90,21 +91,25 @@ async def export_rows(
     most, read = resources.settings.export_rows, asker.server.settings.limits.result_rows
     view = PageRequest(0, min(rows or most, most), sort, descending, search)
 
-    def write(file: BinaryIO, stop: Cancellation) -> None:
-        if sort is None and not search:
-            verbs.export(answer, resources, file, form, rows=rows, cancellation=stop)
-        else:
-            results.export(id_, answer, resources, view, file, form, stop, need=read, read=read)
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile())
 
-    file = await asker.run_query(lambda cancellation: _write_to_file(write, cancellation))
-    name = quote(f"{make_file_name(answer.rephrased or answer.question)}.{form}")
-    disposition = f"attachment; filename*=UTF-8''{name}"
+        def write(stop: Cancellation) -> None:
+            if sort is None and not search:
+                verbs.export(answer, resources, file, form, rows=rows, cancellation=stop)
+            else:
+                results.export(id_, answer, resources, view, file, form, stop, need=read, read=read)
+            file.seek(0)
+
+        await asker.run_query(write)
+        sending = stack.pop_all()
 
     def read_chunks() -> Iterator[bytes]:
-        with file:
-            while part := file.read(_PART):
-                yield part
+        with sending:
+            yield from iter(partial(file.read, _PART), b"")
 
+    name = quote(f"{make_file_name(answer.rephrased or answer.question)}.{form}")
+    disposition = f"attachment; filename*=UTF-8''{name}"
     return StreamingResponse(read_chunks(), media_type=MEDIA_TYPES[form], headers={"content-disposition": disposition})
 
 
@@ -169,14 +174,3 @@ async def forget(id_: _LessonId, asker: AskerHere) -> None:
 
 def _dump_saved_answer(saved: verbs.Saved) -> dict[str, Any]:
     return {"id": saved.id, "question": saved.example.question, "new": saved.new, "replaced": saved.replaced}
-
-
-def _write_to_file(write: Callable[[BinaryIO, Cancellation], None], stop: Cancellation) -> BinaryIO:
-    file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
-    try:
-        write(file, stop)
-    except BaseException:
-        file.close()
-        raise
-    file.seek(0)
-    return file
