@@ -37,6 +37,7 @@ _log = logging.getLogger(__name__)
 _TIDY_SECONDS = 3600.0
 _CHECK_SECONDS = 2.0
 _TRIES = 5
+_IDS = frozenset({"id", "turn", "thread"})  # made here: with enough digits one could be taken for a card's number
 _WAITING = 32
 """Queries of one person, those that run included: a page asks for a few at once, and nobody waits for more."""
 
@@ -139,8 +140,7 @@ class Asker:
 
     def can_see_turn(self, turn: StoredTurn) -> bool:
         """Whether the person's current rights cover those under which a turn was run."""
-        answered = turn.answer is not None
-        return self.may_see(turn.answer.rights if turn.answer is not None else turn.rights, answered)
+        return self.may_see((turn.answer or turn).rights, turn.answer is not None)
 
     def may_see(self, rights: Rights | None, answered: bool) -> bool:
         """Whether the person may see a turn that was run under these rights."""
@@ -166,7 +166,8 @@ class Asker:
         if isinstance(value, str):
             return mask(value, masks)
         if isinstance(value, dict):
-            return {name: self.mask_json(each) for name, each in value.items()}
+            ids = {name for name, each in value.items() if name in _IDS and isinstance(each, str)}
+            return {name: each if name in ids else self.mask_json(each) for name, each in value.items()}
         return [self.mask_json(each) for each in value] if isinstance(value, list | tuple) else value
 
     async def begin(self, asked: TurnRequest) -> RunningTurn:
