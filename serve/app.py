@@ -22,7 +22,7 @@ from tableturn import __version__
 from ..agent import SQLAgent
 from .api import answers, openai_chat, session_and_status, turns
 from .config import ServeSettings
-from .errors import add_error_handlers
+from .errors import ERROR_HANDLERS
 from .mcp import make_mcp_route
 from .request_checks import RequestCheckMiddleware
 from .server import AgentOpener, ServerLifecycle, make_agent_opener
@@ -73,6 +73,7 @@ def create_app(
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
+        exception_handlers=ERROR_HANDLERS,
         middleware=[
             Middleware(RequestCheckMiddleware, settings=settings, free=PAGE_PATHS),
             Middleware(
@@ -86,7 +87,6 @@ def create_app(
         ],
     )
     app.state.lifecycle = lifecycle
-    add_error_handlers(app)
     for router in (turns.router, turns.threads, answers.router, session_and_status.router, openai_chat.router):
         app.include_router(router)
     route, manager = make_mcp_route(lifecycle)

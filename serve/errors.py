@@ -6,7 +6,6 @@ import logging
 import uuid
 from typing import Any
 
-from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -57,7 +56,7 @@ def log_internal_error(error: BaseException) -> str:
 
 
 def make_error_reply(request: Request, error: Exception) -> JSONResponse:
-    """Return the HTTP reply for an error."""
+    """Return the HTTP reply for an error of ours, of the framework, or of any other kind."""
     kind = type(error).__name__
     if isinstance(error, TableturnError):
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else {}
@@ -72,7 +71,4 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(make_error("InternalError", log_internal_error(error)), 500)
 
 
-def add_error_handlers(app: FastAPI) -> None:
-    """Add handlers to an app that turn errors into JSON replies."""
-    for kind in (TableturnError, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, make_error_reply)
+ERROR_HANDLERS = dict.fromkeys((TableturnError, RequestValidationError, HTTPException, Exception), make_error_reply)
