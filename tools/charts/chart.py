@@ -127,12 +127,14 @@ def format_time_by_unit(value: str, unit: TimeUnit, locale: str = "") -> str:
 
 
 def _make_data_row(chart: Chart, mark: ChartMark) -> Spec:
-    parts = {"y": mark.y, "x": mark.x, "group": mark.group, "label": mark.label}
-    used = {"y": True, "x": chart.x is not None, "group": bool(chart.groups), "label": bool(mark.label)}
-    for name in ("x", "y"):
-        if isinstance(number := parts[name], int) and abs(number) > 2**53:
-            parts[name] = float(number)  # readers of JSON hold no integers beyond the exact floats
-    return {name: value for name, value in parts.items() if used[name]}
+    group = mark.group if chart.groups else None
+    used = {"y": mark.y, "x": mark.x, "group": group, "label": mark.label or None}
+    # Readers of JSON hold no integers beyond the exact floats.
+    return {
+        name: float(value) if isinstance(value, int) and abs(value) > 2**53 else value
+        for name, value in used.items()
+        if value is not None
+    }
 
 
 def _make_number_layers(chart: Chart) -> Spec:
@@ -213,15 +215,10 @@ def _make_axis_channel(field: str, axis: ChartAxis, marked: ColumnFormat) -> Spe
         # In Vega's formats `$` stands for what the locale has before and after an amount.
         channel["axis"] = {"format": f"{'$' if at_numbers else ''},.{max(2, axis.form.decimals)}~f"}
     if axis.scale == "time":
-        channel["axis"] = {"format": _get_time_pattern(axis), "labelOverlap": True}
+        channel["axis"] = {"format": _write_time_pattern(axis.unit, axis.form.locale), "labelOverlap": True}
         if axis.unit == "year":
             channel["axis"]["tickCount"] = "year"
     return channel
-
-
-def _get_time_pattern(axis: ChartAxis) -> str:
-    plain = axis.unit in ("year", "quarter") or axis.form.locale in ENGLISH
-    return _TIMES[axis.unit] if plain else _write_time_pattern(axis.unit, axis.form.locale)
 
 
 @lru_cache(maxsize=64)
@@ -233,10 +230,7 @@ def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
         return {"number": marks}
     locale = find_babel_locale(name)
     months, days, clock = locale.months["format"], locale.days["format"], locale.day_periods["format"]["abbreviated"]
-
-    def list_days(width: str) -> list[str]:
-        return [days[width][(day - 1) % 7] for day in range(7)]  # Sunday is the first
-
+    week = (6, 0, 1, 2, 3, 4, 5)  # from Sunday
     day, moment = _write_time_pattern("date", name), _write_time_pattern("second", name)
     return {
         "number": marks,
@@ -245,8 +239,8 @@ def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
             "date": day,
             "time": moment.removeprefix(day).strip(),
             "periods": [clock.get("am", "AM"), clock.get("pm", "PM")],
-            "days": list_days("wide"),
-            "shortDays": list_days("abbreviated"),
+            "days": [days["wide"][day] for day in week],
+            "shortDays": [days["abbreviated"][day] for day in week],
             "months": list(months["wide"].values()),
             "shortMonths": list(months["abbreviated"].values()),
         },
@@ -254,7 +248,9 @@ def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
 
 
 def _write_time_pattern(unit: TimeUnit, name: str) -> str:
-    """Return Vega's pattern for dates of a unit, in a locale other than plain English."""
+    """Return Vega's pattern for dates of a unit in a locale."""
+    if unit in ("year", "quarter") or name in ENGLISH:
+        return _TIMES[unit]
     from babel.dates import format_date, format_skeleton, format_time
 
     locale = find_babel_locale(name)
@@ -280,8 +276,7 @@ def _make_html_page(spec: Spec, libraries: str) -> str:
     What a database wrote cannot end the script that it stands in: in JSON every `<` is an escape.
     """
     data = json.dumps(spec).translate({ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"})
-    title = spec.get("title")
-    name = escape(str(title["text"])) if isinstance(title, dict) else "Chart"
+    name = escape(spec.get("title", {"text": "Chart"})["text"])
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'

@@ -69,11 +69,7 @@ class _ChartColumn:
     values: tuple[int | float | str | None, ...]  # finite numbers, times as `YYYY-MM-DDTHH:MM:SS`, and else texts
     unit: TimeUnit = "second"  # of a `time`, the finest part that is given
     form: ColumnFormat = PLAIN
-
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        """The words of the column's name, in lower case."""
-        return _split_into_words(self.title)
+    words: tuple[str, ...] = ()  # of its name, in lower case
 
     @cached_property
     def numbers(self) -> list[int | float]:
@@ -367,14 +363,13 @@ def _combine_columns(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
 
 def _find_step_column(result: _ChartData) -> _ChartColumn | None:
     """Return a column of few whole numbers, such as ratings, converted to labels."""
-    numbers = result.of("number")
-    first = min(numbers, key=lambda column: column.index, default=None)
-    if first is None or len(numbers) < 2 or not first.has_unique_values or first.distinct > _MOST_GROUPS:
+    numbers = sorted(result.of("number"), key=lambda column: column.index)
+    if len(numbers) < 2 or not numbers[0].has_unique_values or numbers[0].distinct > _MOST_GROUPS:
         return None
-    whole = all(isinstance(value, int) for value in first.values)
-    if not whole or max(first.numbers) - min(first.numbers) > 2 * _MOST_GROUPS:
-        return None
-    return replace(first, role="label", values=tuple(map(str, first.values)))
+    values = numbers[0].values
+    steps = [value for value in values if isinstance(value, int)]
+    near = len(steps) == len(values) and max(steps) - min(steps) <= 2 * _MOST_GROUPS
+    return replace(numbers[0], role="label", values=tuple(map(str, values))) if near else None
 
 
 def _has_unique_pairs(a: _ChartColumn, b: _ChartColumn) -> bool:
@@ -431,10 +426,11 @@ def _make_chart(
 
 def _make_chart_column(index: int, name: str, cells: Cells, form: ColumnFormat) -> _ChartColumn:
     title = _shorten_axis_text(humanize_name(name))
-    role, unit, values = _classify_cells(_split_into_words(title), cells, form)
+    words = _split_into_words(title)
+    role, unit, values = _classify_cells(words, cells, form)
     if role in ("category", "label"):
         values = [_NOTHING if value is None else _shorten_axis_text(format_cell(value, form)) for value in values]
-    column = _ChartColumn(index, title, role, tuple(values), unit, form)
+    column = _ChartColumn(index, title, role, tuple(values), unit, form, words)
     return column if column.distinct else replace(column, role="none")
 
 
