@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -71,4 +72,5 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(make_error("InternalError", log_internal_error(error)), 500)
 
 
-ERROR_HANDLERS = dict.fromkeys((TableturnError, RequestValidationError, HTTPException, Exception), make_error_reply)
+_HANDLED = TableturnError, RequestValidationError, HTTPException, Exception
+ERROR_HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Any]] = dict.fromkeys(_HANDLED, make_error_reply)

@@ -170,7 +170,8 @@ class _ExportSink:
     """A sink that passes a query's rows to a writer, and restarts if the query restarts."""
 
     def __init__(self, file: BinaryIO, form: Format, target: Target, formats: Formats, headings: Sequence[str]) -> None:
-        self._file, self._form, self._target = file, form, target
+        self._file, self._target = file, target
+        self._form: Format = form
         self._formats, self._headings = formats, headings if form in ("xlsx", "md") else ()
         self._writer: _Writer = self._write(())
         self.rows = 0
