@@ -193,21 +193,21 @@ class Asker:
         """Save a turn's answer as an example, as this person found it right."""
         answer, wording = turn.require_answer(), question or turn.wording or ""
         saved = await self.run_query(lambda _: verbs.approve(answer, self.agent.resources, question=wording))
-        await self.call_store(TurnStore.add_feedback, turn.id, {"kind": "approve"})
+        await self._store_feedback(turn, kind="approve", question=question)
         return saved
 
     async def correct(
         self, turn: StoredTurn, words: str, question: str, sql: str = "", *, watched: bool = False
     ) -> RunningTurn | tuple[verbs.Correction, str]:
         """Save the right query, which `words` may be, with the id of its turn; or begin a turn with the words."""
-        answer, resources, said = turn.require_answer(), self.agent.resources, {"kind": "correct", "text": words}
+        answer, resources, begun = turn.require_answer(), self.agent.resources, ""
         if not sql.strip() and (sql := await asyncio.to_thread(verbs.find_right_query, words, resources)):
-            said["text"] = ""
+            words = ""
         if sql:
             wording = question or turn.wording or ""
             correction = await self.run_query(lambda _: verbs.correct(answer, sql, resources, question=wording))
             new = await self.call_store(TurnStore.add_answer, turn, correction.answer.record)
-            done, said["sql"] = (correction, new), sql
+            done = correction, new
         else:
             await self.check_no_pending_question(turn)
             asked = verbs.word_correction(answer, words, resources)
@@ -215,9 +215,12 @@ class Asker:
             done = await self.begin(
                 TurnRequest(self.owner, turn.thread, asked.question, asked.notes, watched=watched, wording=wording)
             )
-            said["turn"] = done.id
-        await self.call_store(TurnStore.add_feedback, turn.id, {name: text for name, text in said.items() if text})
+            begun = done.id
+        await self._store_feedback(turn, kind="correct", sql=sql, question=question, text=words, turn=begun)
         return done
+
+    async def _store_feedback(self, turn: StoredTurn, /, **said: str) -> None:
+        await self.call_store(TurnStore.add_feedback, turn.id, {name: text for name, text in said.items() if text})
 
     async def run_query(self, function: Callable[[Cancellation], R]) -> R:
         """Run a query of this person, or another blocking function, outside turns."""
