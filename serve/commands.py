@@ -17,7 +17,7 @@ CheckpointsOption = Annotated[
     str | None,
     typer.Option(
         "--checkpoints",
-        help="Where conversations are stored: an SQLite file or postgresql://... Default: in your data folder.",
+        help="Where to store conversations: an SQLite file or postgresql://... Default: in your data folder.",
     ),
 ]
 
