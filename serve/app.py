@@ -15,15 +15,14 @@ from starlette.middleware import Middleware
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
-from starlette.routing import Match, Mount
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
 from tableturn import __version__
 
 from ..agent import SQLAgent
-from .api import answers, openai_chat, session_and_status, threads, turns
+from .api import answers, openai_chat, session_and_status, turns
 from .config import ServeSettings
-from .errors import add_error_handlers
+from .errors import ERROR_HANDLERS
 from .mcp import make_mcp_route
 from .request_checks import RequestCheckMiddleware
 from .server import AgentOpener, ServerLifecycle, make_agent_opener
@@ -33,6 +32,7 @@ _log = logging.getLogger(__name__)
 
 _PATIENCE_SECONDS = 120.0
 _BETWEEN_TRIES = 1.0
+_HEADERS = ["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"]
 
 PAGE = Path(__file__).parent / "page"  # the web page's files
 
@@ -66,19 +66,6 @@ def create_app(
         finally:
             await lifecycle.close()
 
-    layers: list[Any] = [
-        Middleware(RequestCheckMiddleware, settings=settings, free=PAGE_PATHS),
-        Middleware(RequestBodyLimitMiddleware, max_body_size=settings.limits.body_bytes),
-    ]
-    if settings.origins:
-        cors = Middleware(
-            CORSMiddleware,
-            allow_origins=settings.origins,
-            allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"],
-            expose_headers=[turns.TURN_HEADER],
-        )
-        layers.insert(1, cors)
     app = FastAPI(
         title="tableturn",
         version=__version__,
@@ -86,26 +73,28 @@ def create_app(
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
-        middleware=layers,
+        exception_handlers=ERROR_HANDLERS,
+        middleware=[
+            Middleware(RequestCheckMiddleware, settings=settings, free=PAGE_PATHS),
+            Middleware(
+                CORSMiddleware,
+                allow_origins=settings.origins,
+                allow_methods=["GET", "POST", "PATCH", "DELETE"],
+                allow_headers=_HEADERS,
+                expose_headers=[turns.TURN_HEADER],
+            ),
+            Middleware(RequestBodyLimitMiddleware, max_body_size=settings.limits.body_bytes),
+        ],
     )
     app.state.lifecycle = lifecycle
-    add_error_handlers(app)
-    for part in (turns, threads, answers, session_and_status, openai_chat):
-        app.include_router(part.router)
+    for router in (turns.router, turns.threads, answers.router, session_and_status.router, openai_chat.router):
+        app.include_router(router)
     route, manager = make_mcp_route(lifecycle)
     app.router.routes.append(route)
     lifecycle.beside.append(manager.run)
-    app.router.routes.append(_WebPageMount("/", _WebPageFiles(directory=PAGE, html=True)))
+    files = _WebPageFiles(directory=PAGE, html=True)
+    app.router.routes += [Route(path, files) for path in sorted(PAGE_PATHS)]  # any other path is an error
     return app
-
-
-class _WebPageMount(Mount):
-    """A mount for the files of the web page only, so that unknown API paths are errors."""
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        if scope["type"] == "http" and scope["path"].removeprefix(scope.get("root_path", "")) in PAGE_PATHS:
-            return super().matches(scope)
-        return Match.NONE, {}
 
 
 async def _open_server_with_retries(lifecycle: ServerLifecycle) -> None:

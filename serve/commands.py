@@ -13,6 +13,14 @@ from ..tools.terminal import print_json_line
 
 ASK = "Ask"  # heading of `tableturn --help`
 
+CheckpointsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--checkpoints",
+        help="Where to store conversations: an SQLite file or postgresql://... Default: in your data folder.",
+    ),
+]
+
 app = typer.Typer()
 
 
@@ -52,13 +60,7 @@ def serve(
         list[str] | None, typer.Option("--origin", help="The origin of another site that may call the API; repeatable.")
     ] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Worker processes.")] = 1,
-    checkpoints: Annotated[
-        str | None,
-        typer.Option(
-            "--checkpoints",
-            help="Where to store conversations: an SQLite file or postgresql://... Default: in your data folder.",
-        ),
-    ] = None,
+    checkpoints: CheckpointsOption = None,
     retention_days: Annotated[
         float | None,
         typer.Option("--retention-days", min=0.01, help="Delete conversations that were not used for this long."),
@@ -105,9 +107,7 @@ def serve(
 @expand_options()
 def feedback(
     options: DatabaseOptions,
-    checkpoints: Annotated[
-        str | None, typer.Option("--checkpoints", help="Where conversations are stored, as for serve.")
-    ] = None,
+    checkpoints: CheckpointsOption = None,
 ) -> None:
     """List the answers that people marked as wrong, one per line as JSON, with who, when and what they said."""
     from ..tools.examples import database_identity
@@ -129,9 +129,7 @@ def mcp(
             "--http", min=0, max=65_535, help="Serve on this port of this machine, under /mcp, instead of over stdio."
         ),
     ] = None,
-    checkpoints: Annotated[
-        str | None, typer.Option("--checkpoints", help="Where to store conversations, as for serve.")
-    ] = None,
+    checkpoints: CheckpointsOption = None,
 ) -> None:
     """Serve the database to an assistant by the Model Context Protocol, over stdio or on a port."""
     from .config import ServeSettings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Callable
 from typing import Any
 
-from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -57,7 +57,7 @@ def log_internal_error(error: BaseException) -> str:
 
 
 def make_error_reply(request: Request, error: Exception) -> JSONResponse:
-    """Return the HTTP reply for an error."""
+    """Return the HTTP reply for an error of ours, of the framework, or of any other kind."""
     kind = type(error).__name__
     if isinstance(error, TableturnError):
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else {}
@@ -72,7 +72,5 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(make_error("InternalError", log_internal_error(error)), 500)
 
 
-def add_error_handlers(app: FastAPI) -> None:
-    """Add handlers to an app that turn errors into JSON replies."""
-    for kind in (TableturnError, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, make_error_reply)
+_HANDLED = TableturnError, RequestValidationError, HTTPException, Exception
+ERROR_HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Any]] = dict.fromkeys(_HANDLED, make_error_reply)

@@ -9,7 +9,6 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import asdict
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
@@ -168,9 +167,10 @@ class _StrictMCPServer(MCPServer[Any]):
                 told = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong.errors())
             raise ToolError(self._asker_of().mask_json(told)) from wrong
         if isinstance(result, CallToolResult) and result.structured_content is not None:
+            told = self._asker_of().mask_json(result.structured_content)
             # The SDK gives each cell a line, which models pay for.
-            text = json.dumps(result.structured_content, ensure_ascii=False)
-            return result.model_copy(update={"content": [TextContent(type="text", text=text)]})
+            text = TextContent(type="text", text=json.dumps(told, ensure_ascii=False))
+            return result.model_copy(update={"content": [text], "structured_content": told})
         return result
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None, context: Any = None) -> Any:
@@ -220,9 +220,13 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         asker = asker_of()
         resources, limits = asker.agent.resources, asker.agent.settings.limits
         table = await asker.run_query(lambda stop: run_query(AuditedQuery(sql), resources, limits, stop))
-        rows = [[convert_cell(cell) for cell in row] for row in table.rows[:_ROWS]]
-        found = {"columns": list(table.columns), "rows": rows, "text": format_table_text(table)}
-        return QueryResult(**asker.mask_json(found), row_count=len(table.rows), truncated=table.truncated)
+        return QueryResult(
+            columns=list(table.columns),
+            rows=[[convert_cell(cell) for cell in row] for row in table.rows[:_ROWS]],
+            row_count=len(table.rows),
+            truncated=table.truncated,
+            text=format_table_text(table),
+        )
 
     @server.tool(annotations=_READS)
     async def schema(
@@ -242,8 +246,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """Find which values of the database a text mentions, in the database's own spelling."""
         asker = asker_of()
         hits = await asker.run_query(lambda _: verbs.find_values(text, asker.agent.resources, limit))
-        told = [{"mention": hit.mention, "value": hit.value, "table": hit.table, "column": hit.column} for hit in hits]
-        return ValuesResult(values=[ValueFound(**each) for each in asker.mask_json(told)])
+        return ValuesResult.model_validate({"values": hits}, from_attributes=True)
 
     @server.tool(annotations=_READS)
     async def explain(sql: _SQL) -> ExplainResult:
@@ -258,13 +261,8 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> ApproveResult:
         """Save an answer as an example for similar questions, only if a person confirmed it."""
         asker = asker_of()
-        stored = await asker.turn(turn)
-        if (answer := stored.stored_answer) is None:
-            raise ToolError(f"turn {turn!r} has no answer to approve")
-        wording = question or stored.wording or ""
-        saved = await asker.run_query(lambda _: verbs.approve(answer, asker.agent.resources, question=wording))
-        await asker.call_store(TurnStore.add_feedback, turn, {"kind": "approve"})
-        return ApproveResult(id=saved.id, new=saved.new, question=asker.mask_json(saved.example.question))
+        saved = await asker.approve(await asker.turn(turn), question)
+        return ApproveResult(id=saved.id, new=saved.new, question=saved.example.question)
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True))
     async def correct(
@@ -279,16 +277,13 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> AskResult:
         """Answer again with what a person says is wrong, for `approve` to save; the right query is saved at once."""
         asker = asker_of()
-        stored = await asker.turn(turn)
-        if not await asyncio.to_thread(verbs.find_right_query, text, asker.agent.resources):
-            return await _wait_for_ask_result(await asker.begin_correction(stored, text), asker)
-        if (answer := stored.stored_answer) is None:
-            raise ToolError(f"turn {turn!r} has no answer to correct")
-        correction, new = await asker.run_query(lambda _: asker.save_correction(stored, answer, text, question))
-        await asker.call_store(TurnStore.add_feedback, turn, {"kind": "correct", "sql": text})
+        done = await asker.correct(await asker.turn(turn), text, question)
+        if isinstance(done, RunningTurn):
+            return await _wait_for_ask_result(done, asker)
+        correction, new = done
         wording = correction.saved.example.question
         result = await _make_ask_result(correction.answer, new, wording, asker)
-        result.notes.append(asker.mask_json(f"saved as the answer to: {wording}"))
+        result.notes.append(f"saved as the answer to: {wording}")
         return result
 
     @server.tool(annotations=_READS)
@@ -311,21 +306,16 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
 
 async def _wait_for_ask_result(turn: RunningTurn, asker: Asker) -> AskResult:
     """Wait for a turn, and return its answer as far as it may be sent to a model."""
-    await turn.wait()
-    if turn.answer is None:
-        assert turn.error is not None
-        raise turn.error
-    return await _make_ask_result(turn.answer, turn.id, turn.stored.wording or turn.answer.rephrased, asker)
+    answer = await turn.wait()
+    return await _make_ask_result(answer, turn.id, turn.stored.wording or answer.rephrased, asker)
 
 
 async def _make_ask_result(given: Answer, turn: str, wording: str, asker: Asker) -> AskResult:
     """Return a turn's answer as far as it may be sent to a model."""
     answer = await asker.leaving(given)
-    told = answer.to_dict() | {"wording": wording}
-    told["rows"] = told["rows"][:_ROWS]
-    fields = {name: told[name] for name in AskResult.model_fields if name in told}
-    more = {"turn": turn, "thread": answer.thread, "choices": asker.mask_json(list(answer.choices))}
-    return AskResult.model_validate(asker.mask_json(fields) | more)
+    more = {"turn": turn, "thread": answer.thread, "choices": list(answer.choices), "wording": wording}
+    told = answer.to_dict() | more
+    return AskResult.model_validate(told | {"rows": told["rows"][:_ROWS]})
 
 
 async def _list_sendable_lessons(asker: Asker) -> LessonsResult:
@@ -334,7 +324,7 @@ async def _list_sendable_lessons(asker: Asker) -> LessonsResult:
     found = await asker.run_query(lambda _: verbs.list_lessons(resources))
     masked = resources.masked_database
     sent = [one for one in found if one.kind != "answer" or masked.get_egress_level(one.meaning) == "values"]
-    return LessonsResult.model_validate({"lessons": asker.mask_json([asdict(one) for one in sent])})
+    return LessonsResult(lessons=sent)
 
 
 def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
@@ -350,7 +340,7 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
         asker = asker_of()
         try:
             return (await asyncio.to_thread(_read_schema, asker, [name])).text
-        except ToolError as error:
+        except SettingsError as error:
             raise ResourceNotFoundError(str(error)) from None
 
     @server.resource("tableturn://threads", mime_type="application/json")
@@ -396,9 +386,6 @@ def _add_prompts(server: MCPServer[Any]) -> None:
 
 
 def _read_schema(asker: Asker, names: list[str] | None) -> SchemaResult:
-    try:
-        found = verbs.schema(asker.agent.resources.database, names)
-    except SettingsError as error:
-        raise ToolError(str(error)) from None
+    found = verbs.schema(asker.agent.resources.database, names)
     tables = {table.name: [column.name for column in table.columns] for table in found.schema.tables}
     return SchemaResult(tables=tables, text=found.text)

@@ -146,19 +146,17 @@ class RequestRateLimiter:
 
 def _add_timeout(receive: Receive, seconds: float) -> Receive:
     """Return a `receive` that raises an error if the request's body takes too long."""
-    until = time.monotonic() + seconds
-    complete = False
+    until: float | None = asyncio.get_running_loop().time() + seconds
 
     async def receive_within_timeout() -> Message:
-        nonlocal complete
-        if complete:
-            return await receive()
+        nonlocal until
         try:
-            async with asyncio.timeout(max(until - time.monotonic(), 0)):
+            async with asyncio.timeout_at(until):
                 message = await receive()
         except TimeoutError:
             raise HTTPException(408, f"the request's body did not arrive within {seconds:g} s") from None
-        complete = not message.get("more_body", False)
+        if not message.get("more_body", False):
+            until = None  # it is complete
         return message
 
     return receive_within_timeout

@@ -103,10 +103,13 @@ class RunningTurn:
             self._news.clear()
             await self._news.wait()
 
-    async def wait(self) -> None:
-        """Wait until the turn is done."""
+    async def wait(self) -> Answer:
+        """Return the turn's answer once it is done; raise its error if there is none."""
         assert self.task is not None
         await asyncio.shield(self.task)
+        if self.answer is None:
+            raise self.error or Internal("the turn ended without an answer")
+        return self.answer
 
 
 class RunningTurns:

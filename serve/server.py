@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import logging
 import uuid
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,13 +22,13 @@ from starlette.requests import HTTPConnection
 from ..agent import Answer, SQLAgent, verbs
 from ..agent.answers.paging import PagedResultCache
 from ..tools.database import Cancellation, Identity, Rights
-from ..tools.errors import ExportError, TableturnError
+from ..tools.errors import TableturnError
 from ..tools.labels import ACCEPTED
 from ..tools.masking import mask
-from .config import ServeSettings
+from .config import ServerLimits, ServeSettings
 from .metrics import Metrics
+from .request_checks import TooMany
 from .running_turns import RunningTurn, RunningTurns
-from .side_queries import SideQueryRunner
 from .sign_in import SignIn, Unauthorized
 from .store import Busy, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
 
@@ -34,6 +37,9 @@ _log = logging.getLogger(__name__)
 _TIDY_SECONDS = 3600.0
 _CHECK_SECONDS = 2.0
 _TRIES = 5
+_IDS = frozenset({"id", "turn", "thread"})  # made here: with enough digits one could be taken for a card's number
+_WAITING = 32
+"""Queries of one person, those that run included: a page asks for a few at once, and nobody waits for more."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -134,8 +140,7 @@ class Asker:
 
     def can_see_turn(self, turn: StoredTurn) -> bool:
         """Whether the person's current rights cover those under which a turn was run."""
-        answered = turn.answer is not None
-        return self.may_see(turn.answer.rights if turn.answer is not None else turn.rights, answered)
+        return self.may_see((turn.answer or turn).rights, turn.answer is not None)
 
     def may_see(self, rights: Rights | None, answered: bool) -> bool:
         """Whether the person may see a turn that was run under these rights."""
@@ -161,7 +166,8 @@ class Asker:
         if isinstance(value, str):
             return mask(value, masks)
         if isinstance(value, dict):
-            return {name: self.mask_json(each) for name, each in value.items()}
+            ids = {name for name, each in value.items() if name in _IDS and isinstance(each, str)}
+            return {name: each if name in ids else self.mask_json(each) for name, each in value.items()}
         return [self.mask_json(each) for each in value] if isinstance(value, list | tuple) else value
 
     async def begin(self, asked: TurnRequest) -> RunningTurn:
@@ -183,29 +189,94 @@ class Asker:
         if turn.thread and await self.agent.conversation(turn.thread).awaits_for():
             raise Busy("this conversation waits for your answer to the agent's question: answer that first")
 
-    async def begin_correction(self, turn: StoredTurn, words: str, *, watched: bool = False) -> RunningTurn:
-        """Start a turn that asks a question again, with what a person says is wrong."""
-        if (answer := turn.stored_answer) is None:
-            raise ExportError("this turn has no answer to correct")
-        await self.check_no_pending_question(turn)
-        asked = verbs.word_correction(answer, words, self.agent.resources)
-        wording = turn.wording or asked.wording
-        new = await self.begin(
-            TurnRequest(self.owner, turn.thread, asked.question, asked.notes, watched=watched, wording=wording)
-        )
-        await self.call_store(TurnStore.add_feedback, turn.id, {"kind": "correct", "text": words, "turn": new.id})
-        return new
+    async def approve(self, turn: StoredTurn, question: str) -> verbs.Saved:
+        """Save a turn's answer as an example, as this person found it right."""
+        answer, wording = turn.require_answer(), question or turn.wording or ""
+        saved = await self.run_query(lambda _: verbs.approve(answer, self.agent.resources, question=wording))
+        await self._store_feedback(turn, kind="approve", question=question)
+        return saved
 
-    def save_correction(
-        self, turn: StoredTurn, answer: Answer, sql: str, question: str
-    ) -> tuple[verbs.Correction, str]:
-        """Run and save the right query; return the correction and the id of its new turn."""
-        correction = verbs.correct(answer, sql, self.agent.resources, question=question or turn.wording or "")
-        return correction, self.server.store.add_answer(self.owner, turn, correction.answer.record)
+    async def correct(
+        self, turn: StoredTurn, words: str, question: str, sql: str = "", *, watched: bool = False
+    ) -> RunningTurn | tuple[verbs.Correction, str]:
+        """Save the right query, which `words` may be, with the id of its turn; or begin a turn with the words."""
+        answer, resources, begun = turn.require_answer(), self.agent.resources, ""
+        if not sql.strip() and (sql := await asyncio.to_thread(verbs.find_right_query, words, resources)):
+            words = ""
+        if sql:
+            wording = question or turn.wording or ""
+            correction = await self.run_query(lambda _: verbs.correct(answer, sql, resources, question=wording))
+            new = await self.call_store(TurnStore.add_answer, turn, correction.answer.record)
+            done = correction, new
+        else:
+            await self.check_no_pending_question(turn)
+            asked = verbs.word_correction(answer, words, resources)
+            wording = turn.wording or asked.wording
+            done = await self.begin(
+                TurnRequest(self.owner, turn.thread, asked.question, asked.notes, watched=watched, wording=wording)
+            )
+            begun = done.id
+        await self._store_feedback(turn, kind="correct", sql=sql, question=question, text=words, turn=begun)
+        return done
+
+    async def _store_feedback(self, turn: StoredTurn, /, **said: str) -> None:
+        await self.call_store(TurnStore.add_feedback, turn.id, {name: text for name, text in said.items() if text})
 
     async def run_query(self, function: Callable[[Cancellation], R]) -> R:
         """Run a query of this person, or another blocking function, outside turns."""
         return await self.server.side_queries.run(self.owner, function)
+
+
+class SideQueryRunner:
+    """A runner of queries that people start outside turns, a few at once, in threads of their own."""
+
+    def __init__(self, limits: ServerLimits) -> None:
+        self._limits = limits
+        self._pool = ThreadPoolExecutor(limits.queries_at_once, "tableturn-query")
+        self._wanted: Counter[Owner] = Counter()
+        self._shares: dict[Owner, asyncio.Semaphore] = {}
+        self._running: set[Cancellation] = set()
+
+    async def run(self, owner: Owner, function: Callable[[Cancellation], R]) -> R:
+        """Run a blocking function in a thread, only a few at once for a named person."""
+        if self._wanted[owner] >= _WAITING or self._wanted.total() >= self._limits.at_once:
+            raise TooMany("too many queries are waiting: try again in a moment")
+        self._wanted[owner] += 1
+        cancellation = Cancellation()
+        # A task of its own: who gives up keeps their share until the thread has ended.
+        running = asyncio.create_task(self._run_in_pool(owner, function, cancellation))
+        running.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if nobody waits any more
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            if cancellation not in self._running:
+                running.cancel()  # it waits for its turn
+            cancellation.cancel()
+            raise
+
+    async def _run_in_pool(self, owner: Owner, function: Callable[[Cancellation], R], cancellation: Cancellation) -> R:
+        share = self._shares.setdefault(owner, asyncio.Semaphore(self._limits.at_once_a_person))
+        try:
+            async with share if owner.person else contextlib.nullcontext():
+                self._running.add(cancellation)
+                context = contextvars.copy_context()
+                loop = asyncio.get_running_loop()
+                return await loop.run_in_executor(self._pool, lambda: context.run(function, cancellation))
+        finally:
+            self._running.discard(cancellation)
+            self._wanted[owner] -= 1
+            if not self._wanted[owner]:
+                del self._wanted[owner], self._shares[owner]
+
+    def cancel(self) -> None:
+        """Cancel all running queries."""
+        for cancellation in tuple(self._running):
+            cancellation.cancel()
+
+    def close(self) -> None:
+        """Cancel all running queries, and accept no more."""
+        self.cancel()
+        self._pool.shutdown(cancel_futures=True)
 
 
 class ServerLifecycle:

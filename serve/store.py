@@ -46,7 +46,7 @@ from ..agent import Answer
 from ..agent.records import AnswerRecord, Usage
 from ..agent.state import dump, load
 from ..tools.database import Rights
-from ..tools.errors import TableturnError
+from ..tools.errors import ExportError, TableturnError
 from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, create_tables
 
 if TYPE_CHECKING:
@@ -130,6 +130,12 @@ class StoredTurn:
         """The stored answer as an `Answer` object; None if there is no answer."""
         return self.answer and Answer(self.answer, self.thread)
 
+    def require_answer(self) -> Answer:
+        """Return the stored answer; raise `ExportError` if there is none."""
+        if (answer := self.stored_answer) is None:
+            raise ExportError("this turn has no answer")
+        return answer
+
 
 @dataclass(frozen=True)
 class WrongAnswer:
@@ -195,7 +201,7 @@ class TurnStore:
         self._unscrubbed = False
         self._pool = ThreadPoolExecutor(_AT_ONCE, "tableturn-store")
         try:
-            with _translate_database_errors(), self._engine.begin() as on:
+            with self._begin() as on:
                 create_tables(on)
         except StoreError:
             self._release_resources()
@@ -217,10 +223,20 @@ class TurnStore:
         self._engine.dispose()
         self._folder.cleanup()
 
+    @contextmanager
+    def _begin(self) -> Generator[Connection]:
+        """Begin a transaction."""
+        with _translate_database_errors(), self._engine.begin() as on:
+            yield on
+
     def _execute(self, *statements: Executable) -> int:
         """Execute statements in one transaction; return the row count of the last one."""
-        with _translate_database_errors(), self._engine.begin() as on:
+        with self._begin() as on:
             return [on.execute(statement).rowcount for statement in statements][-1]
+
+    def _update(self, table: Table, owner: Owner, id_: str, *which: ColumnElement[bool], **values: Any) -> None:
+        """Change a person's thread or turn."""
+        self._execute(update(table).where(table.c.id == id_, _match_owner(table, owner), *which).values(**values))
 
     def _fetch_rows(self, wanted: Executable) -> Sequence[Row[Any]]:
         with _translate_database_errors(), self._reading.connect() as on:
@@ -229,7 +245,7 @@ class TurnStore:
     def record_heartbeat(self) -> None:
         """Record that this worker is alive."""
         now = time.time()
-        with _translate_database_errors(), self._engine.begin() as on:
+        with self._begin() as on:
             if not on.execute(update(WORKERS).where(WORKERS.c.id == self.worker).values(seen=now)).rowcount:
                 on.execute(insert(WORKERS).values(id=self.worker, seen=now))
         self._store_token_usage()
@@ -247,7 +263,7 @@ class TurnStore:
         if not spending:
             return
         try:
-            with _translate_database_errors(), self._engine.begin() as on:
+            with self._begin() as on:
                 for person, usage in spending.items():
                     key = {"day": _get_today_in_utc(), "worker": self.worker + _hash_person_name(person)}
                     first = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
@@ -260,16 +276,20 @@ class TurnStore:
                 self.spend(usage, person)
             raise
 
-    def _fetch_running_turn_ids(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
-        return tuple(row[0] for row in self._fetch_rows(select(TURNS.c.id).where(RUNNING, *which)))
+    def list_own_running_turns(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
+        """Return the ids of the turns that are recorded as running on this worker."""
+        return self._list_running_turns(TURNS.c.worker == self.worker, *which)
 
     def list_turns_to_stop(self) -> tuple[str, ...]:
         """Return the ids of this worker's running turns that were asked to stop."""
-        return self._fetch_running_turn_ids(TURNS.c.worker == self.worker, TURNS.c.stop == 1)
+        return self.list_own_running_turns(TURNS.c.stop == 1)
 
-    def list_own_running_turns(self) -> tuple[str, ...]:
-        """Return the ids of the turns that are recorded as running on this worker."""
-        return self._fetch_running_turn_ids(TURNS.c.worker == self.worker)
+    def list_running_turns(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
+        """Return the ids of a person's running turns, or of those in one thread, on any worker."""
+        return self._list_running_turns(_make_turns_condition(owner, thread))
+
+    def _list_running_turns(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
+        return tuple(id_ for (id_,) in self._fetch_rows(select(TURNS.c.id).where(RUNNING, *which)))
 
     def mark_turn_as_lost(self, id_: str) -> None:
         """Mark a running turn as lost."""
@@ -286,7 +306,7 @@ class TurnStore:
     def end_session(self, id_: str, until: float) -> None:
         """End a browser session on all workers."""
         now = time.time()
-        with _translate_database_errors(), self._engine.begin() as on:
+        with self._begin() as on:
             on.execute(delete(ENDED).where(ENDED.c.until < now))
             if on.execute(select(ENDED.c.id).where(ENDED.c.id == id_)).first() is None:
                 on.execute(insert(ENDED).values(id=id_, until=until))
@@ -354,11 +374,11 @@ class TurnStore:
 
     def store_digest(self, owner: Owner, id_: str, digest: str) -> None:
         """Store the digest of messages by which a chat client continues a conversation."""
-        self._execute(update(THREADS).where(THREADS.c.id == id_, _match_owner(THREADS, owner)).values(chat=digest))
+        self._update(THREADS, owner, id_, chat=digest)
 
     def set_thread_title(self, owner: Owner, id_: str, title: str) -> Thread:
         """Set the title of a conversation."""
-        self._execute(update(THREADS).where(THREADS.c.id == id_, _match_owner(THREADS, owner)).values(title=title))
+        self._update(THREADS, owner, id_, title=title)
         return self.get_thread(owner, id_)
 
     def begin(self, asked: TurnRequest, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
@@ -375,7 +395,7 @@ class TurnStore:
             rights=rights,
             wording=asked.wording or None,
         )
-        with _translate_database_errors(), self._engine.begin() as on:
+        with self._begin() as on:
             if turn.thread:
                 found = update(THREADS).where(THREADS.c.id == turn.thread, _match_owner(THREADS, asked.owner))
                 title = case((THREADS.c.title == "", turn.question[:200]), else_=THREADS.c.title)
@@ -395,9 +415,7 @@ class TurnStore:
         written: dict[str, Any] = {"status": status, "ended": time.time(), "error_kind": kind, "error": words}
         ended = replace(turn, answer=answer, **written)
         if answer is not None:
-            usage = answer.usage
-            written |= {"answer": dump(answer), "prompt_tokens": usage.prompt_tokens}
-            written |= {"completion_tokens": usage.completion_tokens}
+            written["answer"] = dump(answer)
         if not self._execute(update(TURNS).where(TURNS.c.id == turn.id).values(**written)):
             raise NotThere("this turn was deleted while it ran")
         return ended
@@ -405,7 +423,7 @@ class TurnStore:
     def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
         """Store an answer as a new turn in the thread of an earlier turn; return the new turn's id."""
         id_, now = uuid.uuid4().hex, time.time()
-        with _translate_database_errors(), self._engine.begin() as on:
+        with self._begin() as on:
             if on.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
                 raise NotThere("the turn was deleted while the query ran")
             turn = StoredTurn(
@@ -432,12 +450,11 @@ class TurnStore:
 
     def request_turn_stop(self, owner: Owner, id_: str) -> None:
         """Ask the worker that runs a turn to stop it."""
-        self._execute(update(TURNS).where(TURNS.c.id == id_, _match_owner(TURNS, owner), RUNNING).values(stop=1))
+        self._update(TURNS, owner, id_, RUNNING, stop=1)
 
     def add_feedback(self, owner: Owner, id_: str, feedback: dict[str, Any]) -> None:
         """Store a person's feedback on a turn, with the time; replace any earlier feedback."""
-        said = feedback | {"at": time.time()}
-        self._execute(update(TURNS).where(TURNS.c.id == id_, _match_owner(TURNS, owner)).values(feedback=said))
+        self._update(TURNS, owner, id_, feedback=feedback | {"at": time.time()})
 
     def list_wrong_answers(self, database: str) -> list[WrongAnswer]:
         """Return the answers that anybody marked as wrong, earliest first."""
@@ -460,13 +477,9 @@ class TurnStore:
             if said["kind"] in ("down", "correct")
         ]
 
-    def list_running_turns(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
-        """Return the ids of a person's running turns, or of those in one thread, on any worker."""
-        return self._fetch_running_turn_ids(_make_turns_condition(owner, thread))
-
     def delete(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """Delete one conversation of a person, or all of them; return the ids of the deleted ones."""
-        with _translate_database_errors(), self._engine.begin() as on:
+        with self._begin() as on:
             threads = delete(THREADS).where(
                 _match_owner(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
             )
@@ -486,7 +499,7 @@ class TurnStore:
         until = time.time() - days * 86_400
         running = select(TURNS.c.thread).where(RUNNING)
         old = and_(THREADS.c.database == database, THREADS.c.changed < until, THREADS.c.id.not_in(running))
-        with _translate_database_errors(), self._engine.begin() as on:
+        with self._begin() as on:
             ids = tuple(on.execute(delete(THREADS).where(old).returning(THREADS.c.id)).scalars())
             for first in range(0, len(ids), _AT_A_TIME):
                 on.execute(delete(TURNS).where(TURNS.c.thread.in_(ids[first : first + _AT_A_TIME])))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import os
 import pickle
 import re
@@ -29,7 +28,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from .database import Database, Limits
 from .database.fetch import Row
-from .database.table import Cell, convert_cell
+from .database.table import Cell, PlainCell, convert_cell
 from .database.watchdog import Cancellation
 from .errors import ExportError, TableturnError
 from .formats import PLAIN, ColumnFormat, FormatKind, format_rows, parse_date_text
@@ -55,8 +54,9 @@ BINARY = frozenset(_PACKAGES)
 _BYTES = 4_000_000_000  # values of one export, all together: rows are not held, but a disk is finite
 _MEMORY_FILE = 1_000_000  # bytes that are kept in memory before a stream's rows go to a temporary file
 
-# Where a formula would begin: in a cell, or after a semicolon or tab, at which some spreadsheets divide it too.
-# They pass over blanks, and some read the wide and small forms of these signs as the signs themselves.
+# Where spreadsheets would read a formula (OWASP, CSV injection): in a text, or after a semicolon or tab, at which some
+# divide it too, unless nothing but a number is there. An apostrophe before it keeps it a text. They pass over blanks,
+# and some read the wide and small forms of these signs as the signs themselves.
 _FORMULA = re.compile(
     r"(?:\A|(?<=[;\t]))(?! *[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?(?:[;\t]|\Z))"
     r"(?=(?:(?!\t)[\s\x00-\x1f\u200b\ufeff])*[=+\-@＝＋－＠﹦﹢﹣﹫])|\A(?=[\t\r\n])"
@@ -102,9 +102,10 @@ def export_query(
         ExportError: The file cannot be written, its form cannot hold the rows, or lacks its package.
     """
     _reject_database_target(database, target)
-    with _open_export_target(target) as file, _ExportSink(file, form, target, formats, headings) as sink:
+    with _open_export_target(target) as file:
+        sink = _ExportSink(file, form, target, formats, headings)
         table = database.execute(sql, replace(limits, result_bytes=_BYTES), cancellation, sink)
-    return ExportResult(sink.rows, table.truncated, form)
+        return ExportResult(sink.finish(), table.truncated, form)
 
 
 def export_rows(
@@ -116,12 +117,13 @@ def export_rows(
     headings: Sequence[str] = (),
 ) -> ExportResult:
     """Write given rows to a file or stream, as `export_query` does."""
-    with _open_export_target(target) as file, _ExportSink(file, form, target, formats, headings) as sink:
+    with _open_export_target(target) as file:
+        sink = _ExportSink(file, form, target, formats, headings)
         sink.start(tuple(columns))
         left = iter(rows)
         while part := list(islice(left, _PART_ROWS)):
             sink.take(part)
-    return ExportResult(sink.rows, False, form)
+        return ExportResult(sink.finish(), False, form)
 
 
 def write_file(data: bytes, path: str | Path) -> None:
@@ -168,7 +170,9 @@ class _ExportSink:
     """A sink that passes a query's rows to a writer, and restarts if the query restarts."""
 
     def __init__(self, file: BinaryIO, form: Format, target: Target, formats: Formats, headings: Sequence[str]) -> None:
-        self._write = partial(_write_rows, file, form, target, formats, headings if form in ("xlsx", "md") else ())
+        self._file, self._target = file, target
+        self._form: Format = form
+        self._formats, self._headings = formats, headings if form in ("xlsx", "md") else ()
         self._writer: _Writer = self._write(())
         self.rows = 0
 
@@ -183,12 +187,18 @@ class _ExportSink:
         self._writer.send(rows)
         self.rows += len(rows)
 
-    def __enter__(self) -> _ExportSink:
-        return self
+    def finish(self) -> int:
+        """Write what comes after the last row; return the number of rows."""
+        next(self._writer, None)
+        return self.rows
 
-    def __exit__(self, fault: object, *_: object) -> None:
-        if fault is None:
-            next(self._writer, None)  # what comes after the last row
+    def _write(self, columns: Sequence[str]) -> _Writer:
+        check_format_installed(self._form)
+        with _raise_as_export_error(self._target):
+            self._file.seek(0)
+            self._file.truncate()
+            formats = self._formats or (PLAIN,) * len(columns)
+            yield from _WRITERS[self._form](self._file, self._headings or columns, formats)
 
 
 @contextmanager
@@ -251,36 +261,17 @@ def _reject_database_target(database: Database, target: Target) -> None:
 _Writer: TypeAlias = Generator[None, Sequence[Row] | None]
 
 
-def _write_rows(
-    file: BinaryIO, form: Format, target: Target, formats: Formats, headings: Sequence[str], columns: Sequence[str]
-) -> _Writer:
-    check_format_installed(form)
-    with _raise_as_export_error(target):
-        file.seek(0)
-        file.truncate()
-        yield from _WRITERS[form](file, headings or columns, formats or (PLAIN,) * len(columns))
-
-
 def _write_csv(file: BinaryIO, columns: Sequence[str], _formats: Formats) -> _Writer:
-    """Write rows as CSV with a header; NULLs are empty, and formula-like texts are escaped."""
+    """Write rows as CSV with a header; NULLs are empty, and no text is a formula."""
     echo: Any = SimpleNamespace(write=str)
-    format_line: Callable[[Sequence[object]], str] = csv.writer(echo).writerow
+    format_line: Callable[[Iterable[object]], str] = csv.writer(echo).writerow
     rows: Sequence[Row] | None = [tuple(columns)]
     while rows is not None:
         for row in rows:
-            line = format_line([_escape_formula(cell) if isinstance(cell, str) else convert_cell(cell) for cell in row])
+            cells = (_FORMULA.sub("'", cell) if isinstance(cell, str) else convert_cell(cell) for cell in row)
             # Python's writer has to end lines as CSV does, or it leaves some in cells unquoted; files have Unix's ends.
-            file.write((line.removesuffix("\r\n") + "\n").encode("utf-8", "replace"))
+            file.write((format_line(cells).removesuffix("\r\n") + "\n").encode("utf-8", "replace"))
         rows = yield
-
-
-def _escape_formula(text: str) -> str:
-    """Escape a text so that no spreadsheet reads it as a formula (OWASP, CSV injection).
-
-    One that begins with `=`, `+`, `-` or `@`, in any width and after any blanks, or with a tab or the end of a line,
-    gets an apostrophe before it, unless it is nothing but a number. So does what follows a semicolon or tab in it.
-    """
-    return _FORMULA.sub("'", text)
 
 
 def _write_json(file: BinaryIO, columns: Sequence[str], _formats: Formats, *, lines: bool = False) -> _Writer:
@@ -328,7 +319,6 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _W
     """
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
-    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
     from openpyxl.styles import Font
     from openpyxl.utils import get_column_letter
     from openpyxl.writer.excel import ExcelWriter
@@ -337,24 +327,6 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _W
         raise ExportError(f"a sheet holds {_SHEET_COLUMNS:,} columns, and the result has {len(columns):,}: use csv")
     book = Workbook(write_only=True)
     sheet: Any = book.create_sheet("result")
-
-    def make_sheet_cell(cell: Cell, bold: bool = False) -> Any:
-        plain = convert_cell(cell)
-        if isinstance(plain, int) and abs(plain) >= _EXACT:
-            return str(plain)
-        if not isinstance(plain, str):
-            return plain
-        text = ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", plain).encode("utf-8", "replace").decode()
-        text = text if len(text) <= _SHEET_CHARACTERS else text[: _SHEET_CHARACTERS - 1] + "…"
-        # The library takes nothing else for a formula or an error, and a cell of one's own takes time.
-        if not bold and text[:1] not in ("=", "#"):
-            return text
-        marked: Any = WriteOnlyCell(sheet, "")
-        marked.value, marked.data_type = text, "s"
-        if bold:
-            marked.font = Font(bold=True)
-        return marked
-
     left = _SHEET_ROWS - 1
     rows: Sequence[Row] | None = yield
     # Widths and the frozen header have to be there before the first row is.
@@ -363,22 +335,26 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _W
     for place in range(len(columns)):
         longest = max(len(line[place] or "") for line in texts)
         sheet.column_dimensions[get_column_letter(place + 1)].width = min(longest, _WIDEST) + 4
-    sheet.append([make_sheet_cell(name, bold=True) for name in columns])
-    # One cell per column that has a format, used again for each row: an appended row is written at once.
-    styled = {place: WriteOnlyCell(sheet) for place, form in enumerate(formats) if _get_excel_number_format(form)}
-    for place, cell in styled.items():
-        cell.number_format = _get_excel_number_format(formats[place])
+    # A line's cells are written at once, and used again for the next one.
+    heads, cells = ([WriteOnlyCell(sheet) for _ in columns] for _ in range(2))
+    for head, cell, form in zip(heads, cells, formats, strict=True):
+        head.font, cell.number_format = Font(bold=True), _get_excel_number_format(form)
+
+    def append_line(line: Sequence[Any], values: Iterable[object]) -> None:
+        for cell, value in zip(line, values, strict=True):
+            cell.value = value
+            if isinstance(value, str):
+                cell.data_type = "s"  # the library takes some texts for formulas or errors
+        sheet.append(line)
+
+    append_line(heads, [_convert_to_excel_value(name, PLAIN) for name in columns])
     while rows is not None:
         left -= len(rows)
         if left < 0:
             most = f"a sheet holds {_SHEET_ROWS - 1:,} rows"
             raise ExportError(f"{most}: use csv or parquet, or ask for fewer with --limit")
         for row in rows:
-            cells = [make_sheet_cell(cell) for cell in row]
-            for place, cell in styled.items():
-                if (value := _convert_to_excel_value(row[place])) is not None:
-                    cell.value, cells[place] = value, cell
-            sheet.append(cells)
+            append_line(cells, map(_convert_to_excel_value, row, formats))
         rows = yield
     # `Workbook.save` leaves its archive open where the disk is full, which is told again when it is forgotten.
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
@@ -395,9 +371,9 @@ _EXCEL_TIMES: dict[FormatKind, str] = {
 
 
 def _get_excel_number_format(form: ColumnFormat) -> str:
-    """Return the Excel number format for a column format; empty if no format is needed."""
+    """Return the Excel number format for a column format."""
     if form.kind not in ("number", "money", "percent"):
-        return _EXCEL_TIMES.get(form.kind, "")
+        return _EXCEL_TIMES.get(form.kind, "General")
     digits = f"#,##0{'.' if form.decimals else ''}{'0' * form.decimals}"
     money = f"[${form.currency}] " if form.currency else ""
     # Excel's own per cent sign would multiply by 100.
@@ -405,16 +381,21 @@ def _get_excel_number_format(form: ColumnFormat) -> str:
     return f"{money}{digits}{unit}"
 
 
-def _convert_to_excel_value(cell: Cell) -> int | float | datetime | None:
-    """Return a cell as a number or date that Excel can store exactly; None for other cells."""
-    if isinstance(cell, str):
-        moment = parse_date_text(cell)
-        return moment if moment is not None and moment.year >= _EXCEL_YEAR else None
-    if isinstance(cell, int) or (isinstance(cell, float) and math.isfinite(cell)):
-        return cell if abs(cell) < _EXACT or isinstance(cell, float) else None
-    return None
+def _convert_to_excel_value(cell: Cell, form: ColumnFormat) -> PlainCell | datetime:
+    """Return a cell as a number, date or text that Excel can store."""
+    plain = convert_cell(cell)
+    if isinstance(plain, int) and abs(plain) >= _EXACT:
+        return str(plain)
+    if not isinstance(plain, str):
+        return plain
+    moment = parse_date_text(plain) if form.kind in _EXCEL_TIMES else None
+    if moment is not None and moment.year >= _EXCEL_YEAR:
+        return moment
+    text = _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", plain).encode("utf-8", "replace").decode()
+    return text if len(text) <= _SHEET_CHARACTERS else text[: _SHEET_CHARACTERS - 1] + "…"
 
 
+_NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _EXCEL_YEAR = 1901  # its calendar begins in 1900, which it takes for a leap year
 
 
@@ -454,16 +435,12 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str], _formats: Formats) ->
                 writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
 
 
-_ARROW_TYPES = {int: "int64", float: "float64", bytes: "binary"}
+_ARROW_TYPES = {int: "int64", float: "float64", bytes: "binary", str: "string", type(None): ""}
 
 
 def _get_arrow_type(cell: Cell) -> str:
     """Return the Arrow type that can store a cell; empty for NULL."""
-    if cell is None:
-        return ""
-    if isinstance(cell, int) and cell not in _INT64:
-        return "string"
-    return next((name for kind, name in _ARROW_TYPES.items() if isinstance(cell, kind)), "string")
+    return "string" if isinstance(cell, int) and cell not in _INT64 else _ARROW_TYPES[type(cell)]
 
 
 def _convert_to_arrow_value(cell: Cell, kind: str) -> Cell:

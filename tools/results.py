@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby, pairwise, repeat
 from typing import TypeAlias
 
 from .database.table import Cell, Table
@@ -159,31 +159,25 @@ def _refine_column_colours(
     left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: WorkLimit
 ) -> tuple[Column, Column] | None:
     """Return colours of both results' columns, equal for columns that may match; or None."""
-    before = 0
+    sides, rows, before = (left, right), (rows_a, rows_b), 0
     while True:
         work.spend(len(left) * len(rows_a))
-        columns = _assign_colours(_make_column_signatures(left, rows_a), _make_column_signatures(right, rows_b))
-        if columns is None or len(set(columns[0])) == len(columns[0]):
-            return columns
-        rows = _assign_colours(_make_signatures(left, columns[0], rows_a), _make_signatures(right, columns[1], rows_b))
-        if rows is None:
+        found = _assign_colours(*map(_make_signatures, sides, rows))
+        if found is None or len(set(found[0])) == len(left):
+            return found
+        crossing = (zip(*columns, strict=True) for columns in sides)
+        refined = _assign_colours(*map(_make_signatures, crossing, found, rows))
+        if refined is None:
             return None
-        rows_a, rows_b = rows
-        colours = len(set(columns[0])) + len(set(rows_a))
+        rows, colours = refined, len(set(found[0])) + len(set(refined[0]))
         if colours == before:
-            return columns
+            return found
         before = colours
 
 
-def _make_column_signatures(columns: Sequence[Column], rows: Column) -> Iterator[object]:
-    """Yield a signature for each column: sorted pairs of a row's colour and a value."""
-    return (tuple(sorted(zip(rows, column, strict=True))) for column in columns)
-
-
-def _make_signatures(columns: Sequence[Column], colours: Column, rows: Column) -> Iterator[object]:
-    """Yield a signature for each row: the row's colour, and values with column colours."""
-    cells = zip(*columns, strict=True)
-    return ((row, *sorted(zip(colours, values, strict=True))) for row, values in zip(rows, cells, strict=True))
+def _make_signatures(lines: Iterable[Column], crossing: Column, own: Iterable[int] = repeat(0)) -> Iterator[object]:
+    """Yield a signature for each line (row or column): its colour, and its values with crossing colours."""
+    return ((colour, *sorted(zip(crossing, line, strict=True))) for colour, line in zip(own, lines, strict=False))
 
 
 def _assign_colours(a: Iterable[object], b: Iterable[object]) -> tuple[Column, Column] | None:

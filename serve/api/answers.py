@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict
-from typing import Annotated, Any, BinaryIO
+from functools import partial
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response, StreamingResponse
 
-from ...agent import Answer, verbs
+from ...agent import verbs
 from ...agent.answers.paging import PageRequest, ResultPage
 from ...tools.charts import Kind, make_spec
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
 from ...tools.export import MEDIA_TYPES, Format, make_file_name
+from ...tools.knowledge import Entry
+from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
 from ..store import StoredTurn, TurnStore
 from .bodies import FeedbackBody, LessonBody, RunQueryBody, TurnReply
@@ -52,7 +55,7 @@ async def get_rows(
     search: _Search = "",
 ) -> ResultPage:
     """Return rows of a turn's answer; run the query again if not all rows are stored."""
-    answer = _require_answer(await asker.turn(id_))
+    answer = (await asker.turn(id_)).require_answer()
     view = PageRequest(offset, limit, sort, descending, search)
     results, resources, rows = asker.server.results, asker.agent.resources, asker.server.settings.limits.result_rows
     return await asker.run_query(
@@ -84,25 +87,29 @@ async def export_rows(
     search: _Search = "",
 ) -> Response:
     """Return all rows of a turn's answer as a file, by running the query again."""
-    answer, results, resources = _require_answer(await asker.turn(id_)), asker.server.results, asker.agent.resources
+    answer, results, resources = (await asker.turn(id_)).require_answer(), asker.server.results, asker.agent.resources
     most, read = resources.settings.export_rows, asker.server.settings.limits.result_rows
     view = PageRequest(0, min(rows or most, most), sort, descending, search)
 
-    def write(file: BinaryIO, stop: Cancellation) -> None:
-        if sort is None and not search:
-            verbs.export(answer, resources, file, form, rows=rows, cancellation=stop)
-        else:
-            results.export(id_, answer, resources, view, file, form, stop, need=read, read=read)
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile())
 
-    file = await asker.run_query(lambda cancellation: _write_to_file(write, cancellation))
-    name = quote(f"{make_file_name(answer.rephrased or answer.question)}.{form}")
-    disposition = f"attachment; filename*=UTF-8''{name}"
+        def write(stop: Cancellation) -> None:
+            if sort is None and not search:
+                verbs.export(answer, resources, file, form, rows=rows, cancellation=stop)
+            else:
+                results.export(id_, answer, resources, view, file, form, stop, need=read, read=read)
+            file.seek(0)
+
+        await asker.run_query(write)
+        sending = stack.pop_all()
 
     def read_chunks() -> Iterator[bytes]:
-        with file:
-            while part := file.read(_PART):
-                yield part
+        with sending:
+            yield from iter(partial(file.read, _PART), b"")
 
+    name = quote(f"{make_file_name(answer.rephrased or answer.question)}.{form}")
+    disposition = f"attachment; filename*=UTF-8''{name}"
     return StreamingResponse(read_chunks(), media_type=MEDIA_TYPES[form], headers={"content-disposition": disposition})
 
 
@@ -110,7 +117,7 @@ async def export_rows(
 async def run_query(id_: str, body: RunQueryBody, asker: AskerHere) -> dict[str, Any]:
     """Run the given query instead of a turn's own query, and return the new turn."""
     turn = await asker.turn(id_)
-    answer = _require_answer(turn)
+    answer = turn.require_answer()
     new = await asker.run_query(lambda cancellation: verbs.rerun(answer, body.sql, asker.agent.resources, cancellation))
     return await render_turn(await asker.turn(await asker.call_store(TurnStore.add_answer, turn, new.record)), asker)
 
@@ -119,40 +126,32 @@ async def run_query(id_: str, body: RunQueryBody, asker: AskerHere) -> dict[str,
 async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[str, Any]:
     """Approve an answer, correct it, mark it as wrong, or save a definition."""
     turn = await asker.turn(id_)
-    if body.kind == "correct" and not body.sql.strip():
-        sql = await asyncio.to_thread(verbs.find_right_query, body.text, asker.agent.resources)
-        body = body.model_copy(update={"sql": sql, "text": "" if sql else body.text})
-    if body.kind == "correct" and not body.sql:
-        new = await asker.begin_correction(turn, body.text, watched=True)
-        return {"kind": body.kind, "turn": new.id, "question": new.stored.wording}
-    given = await asker.run_query(lambda cancellation: _apply_feedback(turn, body, asker, cancellation))
-    if body.kind != "note":
+    given: dict[str, Any] = {}
+    if body.kind == "approve":
+        given = {"saved": _dump_saved_answer(await asker.approve(turn, body.question))}
+    elif body.kind == "note":
+        given = {"entry": asdict(await asker.run_query(partial(_save_note, turn, body, asker)))}
+    elif body.kind == "down":
         await asker.call_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
+    else:
+        done = await asker.correct(turn, body.text, body.question, body.sql, watched=True)
+        if isinstance(done, RunningTurn):
+            return {"kind": body.kind, "turn": done.id, "question": done.stored.wording}
+        correction, new = done
+        answer = await asker.run_query(lambda _: asker.agent.deliver(correction.answer))
+        given = {"saved": _dump_saved_answer(correction.saved), "turn": new, "answer": answer.to_dict()}
+        given["proposals"] = [entry.line for entry in correction.proposals]
     return {"kind": body.kind, **given}
 
 
-def _apply_feedback(turn: StoredTurn, body: FeedbackBody, asker: Asker, cancellation: Cancellation) -> dict[str, Any]:
-    """Save an approval, correction or definition; return the fields of the reply."""
-    agent = asker.agent
-    if body.kind == "down":
-        return {}
-    if body.kind == "note" and not body.number:
-        return {"entry": asdict(verbs.note(body.text, agent.resources, cancellation))}
-    answer, question = _require_answer(turn), body.question or turn.wording or ""
-    if body.kind == "note":
-        if body.number > len(answer.proposals):
-            raise ExportError(f"this turn proposes no definition number {body.number}")
-        entry = answer.proposals[body.number - 1]
-        return {"entry": asdict(verbs.save_knowledge_entry(entry, agent.resources, cancellation))}
-    if body.kind == "approve":
-        return {"saved": _dump_saved_answer(verbs.approve(answer, agent.resources, question=question))}
-    correction, new = asker.save_correction(turn, answer, body.sql, question)
-    return {
-        "saved": _dump_saved_answer(correction.saved),
-        "turn": new,
-        "answer": agent.deliver(correction.answer).to_dict(),
-        "proposals": [entry.line for entry in correction.proposals],
-    }
+def _save_note(turn: StoredTurn, body: FeedbackBody, asker: Asker, cancellation: Cancellation) -> Entry:
+    """Save a definition: a person's own, or one that the turn proposes."""
+    if not body.number:
+        return verbs.note(body.text, asker.agent.resources, cancellation)
+    proposals = turn.require_answer().proposals
+    if body.number > len(proposals):
+        raise ExportError(f"this turn proposes no definition number {body.number}")
+    return verbs.save_knowledge_entry(proposals[body.number - 1], asker.agent.resources, cancellation)
 
 
 @router.get("/lessons")
@@ -175,21 +174,3 @@ async def forget(id_: _LessonId, asker: AskerHere) -> None:
 
 def _dump_saved_answer(saved: verbs.Saved) -> dict[str, Any]:
     return {"id": saved.id, "question": saved.example.question, "new": saved.new, "replaced": saved.replaced}
-
-
-def _require_answer(turn: StoredTurn) -> Answer:
-    """Return a turn's answer; raise `ExportError` if the turn has none."""
-    if (answer := turn.stored_answer) is None:
-        raise ExportError("this turn has no answer")
-    return answer
-
-
-def _write_to_file(write: Callable[[BinaryIO, Cancellation], None], stop: Cancellation) -> BinaryIO:
-    file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
-    try:
-        write(file, stop)
-    except BaseException:
-        file.close()
-        raise
-    file.seek(0)
-    return file

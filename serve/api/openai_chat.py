@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
 from ...agent.answers.render import render_answer_markdown
+from ...tools.errors import TableturnError
 from ..errors import find_http_status
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
@@ -93,15 +94,15 @@ async def complete_chat(body: ChatBody, asker: AskerHere) -> Response:
     turn = await _begin_chat_turn(question, body, asker)
     if body.stream:
         return make_event_stream_response(_stream_reply_chunks(turn, asker, body))
-    await turn.wait()
-    if turn.answer is None:
-        kind = type(turn.error).__name__
-        return _make_error(str(turn.error), find_http_status(kind), kind)
-    message = {"role": "assistant", "content": await _write_reply(turn.answer, body.messages, turn.asked.thread, asker)}
+    try:
+        answer = await turn.wait()
+    except TableturnError as error:
+        kind = type(error).__name__
+        return _make_error(str(error), find_http_status(kind), kind)
+    message = {"role": "assistant", "content": await _write_reply(answer, body.messages, turn.asked.thread, asker)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return JSONResponse(
-        _make_common_reply_fields(turn, "chat.completion")
-        | {"choices": [choice], "usage": _make_token_usage(turn.answer)}
+        _make_common_reply_fields(turn, "chat.completion") | {"choices": [choice], "usage": _make_token_usage(answer)}
     )
 
 

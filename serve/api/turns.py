@@ -1,24 +1,26 @@
-"""Questions, alone and in conversations, with events."""
+"""Questions, alone and in conversations, with events; conversations, and deleting them."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Query
 from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from ...agent.answers.render import render_answer
+from ...tools.errors import TableturnError
 from ..errors import find_http_status, make_error
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
-from ..store import StoredTurn, TurnRequest, TurnStore
-from .bodies import AskAgainBody, AskBody, Decision, TurnBody, TurnReply
+from ..store import StoredTurn, Thread, TurnRequest, TurnStore
+from .bodies import AskAgainBody, AskBody, Decision, ThreadBody, ThreadWithTurns, TurnBody, TurnReply
 
 router = APIRouter(tags=["asking"])
+threads = APIRouter(tags=["threads"])
 
 STREAM = "text/event-stream"
 
@@ -35,10 +37,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 async def ask(body: AskBody, asker: AskerHere) -> Response:
     """Answer a single question, as `tableturn ask --json` does."""
     turn = await asker.begin(TurnRequest(asker.owner, "", body.question, body.notes))
-    await turn.wait()
-    if turn.answer is None:
-        return _make_turn_error_response(turn)
-    return JSONResponse(turn.answer.to_dict(), 200, {TURN_HEADER: turn.id})
+    return await _make_turn_response(turn, asker, alone=True)
 
 
 @router.post("/threads/{thread}/turns", response_model=TurnReply, responses=_EVENTS)
@@ -107,18 +106,18 @@ async def render_turn(turn: StoredTurn, asker: Asker, rows: int | None = None) -
     return {name: fields[name] for name in TurnReply.model_fields}
 
 
-async def _make_turn_response(turn: RunningTurn, asker: Asker) -> Response:
+async def _make_turn_response(turn: RunningTurn, asker: Asker, *, alone: bool = False) -> Response:
+    """Return the events of a turn; or the turn once it is done, `alone` only its answer."""
     if turn.asked.watched:
         return _stream_turn_events(turn, 0)
-    await turn.wait()
-    if turn.error is not None:
-        return _make_turn_error_response(turn)
-    return JSONResponse(await render_turn(turn.stored, asker), 200, {TURN_HEADER: turn.id})
-
-
-def _make_turn_error_response(turn: RunningTurn) -> Response:
-    kind = type(turn.error).__name__
-    return JSONResponse(make_error(kind, str(turn.error)), find_http_status(kind), {TURN_HEADER: turn.id})
+    status = 200
+    try:
+        answer = await turn.wait()
+        reply = answer.to_dict() if alone else await render_turn(turn.stored, asker)
+    except TableturnError as error:
+        kind = type(error).__name__
+        reply, status = make_error(kind, str(error)), find_http_status(kind)
+    return JSONResponse(reply, status, {TURN_HEADER: turn.id})
 
 
 def _stream_turn_events(turn: RunningTurn, after: int) -> Response:
@@ -157,3 +156,50 @@ async def _add_keep_alive_comments(lines: AsyncIterator[bytes]) -> AsyncIterator
     finally:
         if line is not None:
             line.cancel()
+
+
+@threads.post("/threads", status_code=201)
+async def begin_thread(body: ThreadBody, asker: AskerHere) -> Thread:
+    """Start a conversation."""
+    return await asker.call_store(TurnStore.add_thread, body.title)
+
+
+@threads.get("/threads")
+async def list_threads(
+    asker: AskerHere,
+    offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    search: Annotated[str, Query(max_length=200, description="Text of titles, questions or answers.")] = "",
+) -> list[Thread]:
+    """Return the signed-in person's conversations, last used first."""
+    return await asker.call_store(TurnStore.list_threads, offset, limit, search, asker.may_see)
+
+
+@threads.get("/threads/{thread}", response_model=ThreadWithTurns)
+async def get_thread(thread: str, asker: AskerHere, rows: Annotated[int, Query(ge=0, le=1_000)] = 20) -> dict[str, Any]:
+    """Return a conversation with its turns, with at most `rows` rows per answer."""
+    found = await asker.call_store(TurnStore.get_thread, thread)
+    turns = await asker.call_store(TurnStore.list_turns, thread)
+    shown = [await render_turn(turn, asker, rows) for turn in turns if asker.can_see_turn(turn)]
+    return vars(found) | {"turns": shown}
+
+
+@threads.patch("/threads/{thread}")
+async def rename_thread(thread: str, body: ThreadBody, asker: AskerHere) -> Thread:
+    """Rename a conversation."""
+    return await asker.call_store(TurnStore.set_thread_title, thread, body.title)
+
+
+@threads.delete("/threads/{thread}", status_code=204)
+async def delete_thread(thread: str, asker: AskerHere) -> None:
+    """Delete a conversation with its turns.
+
+    A turn that runs in it is ended first.
+    """
+    await asker.server.delete(asker.owner, thread)
+
+
+@threads.delete("/me", status_code=204)
+async def delete_me(asker: AskerHere) -> None:
+    """Delete the signed-in person's conversations and questions; keep saved answers and notes."""
+    await asker.server.delete(asker.owner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -79,6 +80,24 @@ async def test_an_error_quotes_no_cell_that_is_masked(tmp_path: Path, agent_over
         told = await refused(client, "run_sql", sql="SELECT CAST(email AS INTEGER) FROM people")
     assert "[email]" in told
     assert "example.org" not in told
+
+
+async def test_results_are_masked_and_ids_stay_whole(tmp_path: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    table, card = tmp_path / "people.csv", "4111 1111 1111 1111"
+    table.write_text(f"id,email,thread\n1,ada@example.org,{card}\n")
+    model = ScriptedModel(script=lambda prompt: "```sql\nSELECT * FROM people\n```")
+    async with calling(agent_over(table, model=model, egress={"mask": ["email", "card"]})) as client:
+        ran = await client.call_tool("run_sql", {"sql": "SELECT * FROM people"})
+        assert ran.structured_content is not None
+        assert ran.structured_content["rows"] == [[1, "[email]", "[card]"]]
+        answer = await called(client, "ask", question="Who is ada@example.org?")
+        approved = await called(client, "approve", turn=answer["turn"], question="Who is ada@example.org?")
+        lessons = await called(client, "lessons")
+    assert re.fullmatch("[0-9a-f]{32}", answer["turn"] and answer["thread"])
+    assert lessons["lessons"][0]["id"] == approved["id"]
+    told = json.dumps([answer, approved, lessons, *(getattr(part, "text", "") for part in ran.content)])
+    assert "ada@" not in told
+    assert card not in told
 
 
 @pytest.mark.parametrize("level", ["none", "statistics"])

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 from tableturn.serve import ServerLimits
 from tableturn.serve.running_turns import RunningTurn
-from tableturn.serve.side_queries import SideQueryRunner
+from tableturn.serve.server import SideQueryRunner
 from tableturn.serve.store import Owner, TurnStore
 from tableturn.tools.database import Cancellation
 

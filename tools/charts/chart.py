@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
 from html import escape
 from importlib.util import find_spec
@@ -24,6 +26,7 @@ _VERSION = "v6.4"
 _WIDTH, _HEIGHT, _BAR = 480, 280, 22
 _LONG_LABEL, _MANY_BARS = 10, 8  # characters of names that don't fit under a bar: then the bars lie
 _TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "date": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
+_MONTHS = (("wide", "%B"), ("abbreviated", "%b"))
 _TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
@@ -124,12 +127,14 @@ def format_time_by_unit(value: str, unit: TimeUnit, locale: str = "") -> str:
 
 
 def _make_data_row(chart: Chart, mark: ChartMark) -> Spec:
-    parts = {"y": mark.y, "x": mark.x, "group": mark.group, "label": mark.label}
-    used = {"y": True, "x": chart.x is not None, "group": bool(chart.groups), "label": bool(mark.label)}
-    for name in ("x", "y"):
-        if isinstance(number := parts[name], int) and abs(number) > 2**53:
-            parts[name] = float(number)  # readers of JSON hold no integers beyond the exact floats
-    return {name: value for name, value in parts.items() if used[name]}
+    group = mark.group if chart.groups else None
+    used = {"y": mark.y, "x": mark.x, "group": group, "label": mark.label or None}
+    # Readers of JSON hold no integers beyond the exact floats.
+    return {
+        name: float(value) if isinstance(value, int) and abs(value) > 2**53 else value
+        for name, value in used.items()
+        if value is not None
+    }
 
 
 def _make_number_layers(chart: Chart) -> Spec:
@@ -149,28 +154,19 @@ def _make_mark_encoding(chart: Chart) -> Spec:
     locales = [axis.form.locale for axis in (chart.y, chart.x) if axis is not None]
     name = next((locale for locale in locales if locale not in ENGLISH), locales[0])
     drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": _make_chart_locale(chart.marked_form, name)}
-    if chart.x is not None and chart.x.scale == "time":
-        drawn["config"]["timeFormat"] = _get_time_pattern(chart.x)  # of a mark pointed at
     places: Spec = {"x": across, "y": up}
-    if chart.kind in ("area", "stacked"):
-        up["stack"] = "zero"
     if chart.kind in ("line", "point"):  # from zero if that still shows how its values differ
         low, high = min(mark.y for mark in chart.marks), max(mark.y for mark in chart.marks)
         up["scale"] = {"zero": low <= 0 <= high or min(abs(low), abs(high)) < 0.5 * max(abs(low), abs(high))}
     match chart.kind:
         case "line" | "area":
-            if across["type"] == "nominal":
-                across["sort"] = None
-            if chart.kind == "line" and len(chart.marks) <= 60:
-                mark["point"] = True
+            mark["point"] = chart.kind == "line" and len(chart.marks) <= 60
         case "point":
-            drawn["mark"] = {"type": "point", "filled": True, "opacity": 0.7}
+            mark |= {"filled": True, "opacity": 0.7}
             if across["type"] == "quantitative":
                 across["scale"] = {"zero": False}
-            labels = [{"field": "label", "title": ""}] if any(mark.label for mark in chart.marks) else []
-            pointed = [{key: channel[key] for key in ("field", "type", "title")} for channel in (across, up)]
-            formats = [{"format": channel["axis"]["format"]} for channel in (across, up)]
-            places["tooltip"] = labels + [field | form for field, form in zip(pointed, formats, strict=True)]
+            if any(mark.label for mark in chart.marks):
+                places["detail"] = {"field": "label", "title": "title"}  # the heading of what is told of a mark
         case "histogram":
             mark["type"], across["bin"] = "bar", {"maxbins": 20}
             places["y"] = {"aggregate": "count", "type": "quantitative", "title": chart.y.title}
@@ -182,7 +178,7 @@ def _make_mark_encoding(chart: Chart) -> Spec:
             places = {"order": {"field": "order", "type": "quantitative"}}
             if chart.kind == "pie":
                 del up["axis"]
-                mark["type"], drawn["width"], places["theta"] = "arc", 280, up | {"stack": True}
+                mark["type"], drawn["width"], places["theta"] = "arc", 280, up
             else:
                 mark["type"], mark["size"], drawn["height"], places["x"] = "bar", 60, 90, up
     if chart.groups:
@@ -199,7 +195,6 @@ def _make_bar_axes(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
     longest = max(map(len, names))
     beside = len({mark.group for mark in chart.marks}) if chart.groups and chart.kind == "bar" else 1
     offset = {"field": "group", "sort": None}
-    across["sort"] = None
     if longest > _LONG_LABEL or len(names) > _MANY_BARS * 2:
         across["axis"] = {"labelLimit": 220}
         places = {"y": across, "x": up} | ({"yOffset": offset} if beside > 1 else {})
@@ -214,38 +209,16 @@ def _make_axis_channel(field: str, axis: ChartAxis, marked: ColumnFormat) -> Spe
     named = not unit or not axis.title or unit.lower() in axis.title.lower().split()  # as in `price eur`
     title = axis.title if at_numbers or named else f"{axis.title} ({unit})"
     channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": title or None}
+    if axis.scale == "category":
+        channel["sort"] = None
     if axis.scale == "number":
         # In Vega's formats `$` stands for what the locale has before and after an amount.
         channel["axis"] = {"format": f"{'$' if at_numbers else ''},.{max(2, axis.form.decimals)}~f"}
     if axis.scale == "time":
-        channel["axis"] = {"format": _get_time_pattern(axis), "labelOverlap": True}
+        channel["axis"] = {"format": _write_time_pattern(axis.unit, axis.form.locale), "labelOverlap": True}
         if axis.unit == "year":
             channel["axis"]["tickCount"] = "year"
     return channel
-
-
-def _get_time_pattern(axis: ChartAxis) -> str:
-    plain = axis.unit in ("year", "quarter") or axis.form.locale in ENGLISH
-    return _TIMES[axis.unit] if plain else _write_time_pattern(axis.unit, axis.form.locale)
-
-
-_TIME_CODES = {
-    "y": "%Y",
-    "yy": "%y",
-    "M": "%-m",
-    "MM": "%m",
-    "MMM": "%b",
-    "MMMM": "%B",
-    "d": "%-d",
-    "dd": "%d",
-    "H": "%-H",
-    "HH": "%H",
-    "h": "%-I",
-    "hh": "%I",
-    "mm": "%M",
-    "a": "%p",
-}
-"""What Vega calls the parts of a date in the patterns of locales."""
 
 
 @lru_cache(maxsize=64)
@@ -257,10 +230,7 @@ def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
         return {"number": marks}
     locale = find_babel_locale(name)
     months, days, clock = locale.months["format"], locale.days["format"], locale.day_periods["format"]["abbreviated"]
-
-    def list_days(width: str) -> list[str]:
-        return [days[width][(day - 1) % 7] for day in range(7)]  # Sunday is the first
-
+    week = (6, 0, 1, 2, 3, 4, 5)  # from Sunday
     day, moment = _write_time_pattern("date", name), _write_time_pattern("second", name)
     return {
         "number": marks,
@@ -269,8 +239,8 @@ def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
             "date": day,
             "time": moment.removeprefix(day).strip(),
             "periods": [clock.get("am", "AM"), clock.get("pm", "PM")],
-            "days": list_days("wide"),
-            "shortDays": list_days("abbreviated"),
+            "days": [days["wide"][day] for day in week],
+            "shortDays": [days["abbreviated"][day] for day in week],
             "months": list(months["wide"].values()),
             "shortMonths": list(months["abbreviated"].values()),
         },
@@ -278,20 +248,26 @@ def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
 
 
 def _write_time_pattern(unit: TimeUnit, name: str) -> str:
-    """Return Vega's pattern for dates of a unit, in a locale other than plain English."""
-    from babel.dates import tokenize_pattern
+    """Return Vega's pattern for dates of a unit in a locale."""
+    if unit in ("year", "quarter") or name in ENGLISH:
+        return _TIMES[unit]
+    from babel.dates import format_date, format_skeleton, format_time
 
     locale = find_babel_locale(name)
+    moment = datetime(1997, 3, 5, 8, 46)  # each of its parts can be told from the others as it is written
+    month = unit == "month"
+    text = format_skeleton("yMMM", moment, locale=locale) if month else format_date(moment, "medium", locale)
     if unit == "second":
-        found = f"{locale.date_formats['medium'].pattern} {locale.time_formats['short'].pattern}"
+        text += f" {format_time(moment, 'short', locale=locale)}"
+    codes = {months[width][3]: code for width, code in _MONTHS for months in locale.months.values()}
+    codes |= {"1997": "%Y", "97": "%y", "03": "%m", "3": "%-m", "05": "%d", "5": "%-d", "46": "%M"}
+    if "H" in locale.time_formats["short"].pattern:
+        codes |= {"08": "%H", "8": "%-H"}
     else:
-        found = (locale.datetime_skeletons["yMMM"] if unit == "month" else locale.date_formats["medium"]).pattern
-    parts: list[str] = []
-    for kind, part in tokenize_pattern(found):
-        # An L is a month's name without a day. Browsers write no narrow space.
-        code = _TIME_CODES.get(str(part[0]).replace("L", "M") * int(part[1]), "") if kind == "field" else str(part)
-        parts.append(code.replace("\N{NARROW NO-BREAK SPACE}", " "))
-    return "".join(parts).strip()
+        codes |= {"08": "%I", "8": "%-I", locale.day_periods["format"]["abbreviated"].get("am", "AM"): "%p"}
+    longest_first = "|".join(map(re.escape, sorted(codes, key=len, reverse=True)))
+    # Browsers write no narrow space.
+    return re.sub(longest_first, lambda part: codes[part[0]], text).replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
 def _make_html_page(spec: Spec, libraries: str) -> str:
@@ -300,8 +276,7 @@ def _make_html_page(spec: Spec, libraries: str) -> str:
     What a database wrote cannot end the script that it stands in: in JSON every `<` is an escape.
     """
     data = json.dumps(spec).translate({ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"})
-    title = spec.get("title")
-    name = escape(str(title["text"])) if isinstance(title, dict) else "Chart"
+    name = escape(spec.get("title", {"text": "Chart"})["text"])
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'

@@ -69,11 +69,7 @@ class _ChartColumn:
     values: tuple[int | float | str | None, ...]  # finite numbers, times as `YYYY-MM-DDTHH:MM:SS`, and else texts
     unit: TimeUnit = "second"  # of a `time`, the finest part that is given
     form: ColumnFormat = PLAIN
-
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        """The words of the column's name, in lower case."""
-        return _split_into_words(self.title)
+    words: tuple[str, ...] = ()  # of its name, in lower case
 
     @cached_property
     def numbers(self) -> list[int | float]:
@@ -131,7 +127,7 @@ class _ChartData:
     @cached_property
     def time_column(self) -> _ChartColumn | None:
         """The first column of times; None if no column has times."""
-        return _get_first_column(self.of("time"))
+        return next(iter(self.of("time")), None)
 
     @property
     def has_keys(self) -> bool:
@@ -184,7 +180,7 @@ def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
     time, measures = result.time_column, result.measure_columns
     if time is None or not measures or time.distinct < 3:
         return None
-    groups = _get_first_column([column for column in result.of("category", "label") if _has_unique_pairs(time, column)])
+    groups = next((column for column in result.of("category", "label") if _has_unique_pairs(time, column)), None)
     if groups is not None and groups.distinct <= min(_MOST_GROUPS, result.rows - 1):
         return _make_chart(kind, time, measures[:1], groups)
     return _make_chart(kind, time, _find_comparable_measures(measures)) if time.has_unique_values else None
@@ -204,7 +200,7 @@ def _make_series_chart(result: _ChartData) -> Chart | None:
 
 def _make_share_chart(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
     """Return a pie chart or a stacked bar of the parts of one whole."""
-    measure = _get_first_column([column for column in result.measure_columns if of_any or column.is_share_column])
+    measure = next((column for column in result.measure_columns if of_any or column.is_share_column), None)
     names = _find_row_name_column(result)
     if names is None or measure is None or not measure.numbers or result.rows > _MOST_GROUPS:
         return None
@@ -249,16 +245,16 @@ def _make_scatter_chart(result: _ChartData) -> Chart | None:
         measures = [*measures, *(column for column in result.of("number") if column not in measures)]
     if len(measures) == 1 and result.time_column and result.time_column.distinct >= _FEWEST_POINTS:
         categories = result.of("category")
-        groups = _get_first_column([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
+        groups = next((column for column in categories if 1 < column.distinct <= _MOST_GROUPS), None)
         return _make_chart("point", result.time_column, measures, groups) if len(categories) < 2 else None
     if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct for column in measures[:2]) < 2:
         return None
     across, up = sorted(measures[:2], key=lambda column: column.index)
     if result.wish.x or result.wish.y or result.wish.measure is not None:
         up, across = measures[0], measures[-1]
-    groups = _get_first_column([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
-    others = [column for column in dimensions if column is not groups]
-    return _make_chart("point", across, [up], groups, _get_first_column(others))
+    groups = next((column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows), None)
+    label = next((column for column in dimensions if column is not groups), None)
+    return _make_chart("point", across, [up], groups, label)
 
 
 def _make_distinct_point_chart(result: _ChartData) -> Chart | None:
@@ -281,7 +277,7 @@ def _make_two_scale_scatter_chart(result: _ChartData) -> Chart | None:
 
 
 def _make_histogram(result: _ChartData) -> Chart | None:
-    measure = _get_first_column(result.measure_columns)
+    measure = next(iter(result.measure_columns), None)
     if measure is None or measure.distinct < 2:
         return None
     marks = tuple(ChartMark(value, 1) for value in measure.numbers)
@@ -320,10 +316,6 @@ _WISHED: dict[Kind, _Rule] = {
 }
 
 
-def _get_first_column(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
-    return columns[0] if columns else None
-
-
 def _split_into_words(name: str) -> tuple[str, ...]:
     """Return the folded words of a name, with `%` as a word."""
     return split_name(name.replace("%", " percent "))
@@ -348,17 +340,15 @@ def _find_row_name_column(result: _ChartData) -> _ChartColumn | None:
     dimensions, texts = result.of("category", "label", "time"), result.of("category")
     unique = [column for column in dimensions if column.has_unique_values]
     named = [column for column in unique if not texts or column.role != "label"]
-    found = _find_person_name_column(dimensions) or _get_first_column(named)
-    return found or (_combine_columns(texts[:3]) if len(texts) > 1 else _get_first_column(unique))
+    if len(texts) > 1 and not named:
+        return _find_person_name_column(dimensions) or _combine_columns(texts[:3])
+    return _find_person_name_column(dimensions) or next(iter(named or unique), None)
 
 
 def _find_person_name_column(dimensions: Sequence[_ChartColumn]) -> _ChartColumn | None:
     """Return one column of full names, combined from first and last names."""
-    parts = [
-        _get_first_column([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
-        for word in ("first", "last")
-    ]
-    return _combine_columns([column for column in parts if column]) if all(parts) else None
+    parts = {column.words[0]: column for column in reversed(dimensions) if "name" in column.words}
+    return _combine_columns([parts["first"], parts["last"]]) if {"first", "last"} <= parts.keys() else None
 
 
 def _combine_columns(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
@@ -373,14 +363,13 @@ def _combine_columns(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
 
 def _find_step_column(result: _ChartData) -> _ChartColumn | None:
     """Return a column of few whole numbers, such as ratings, converted to labels."""
-    numbers = result.of("number")
-    first = min(numbers, key=lambda column: column.index, default=None)
-    if first is None or len(numbers) < 2 or not first.has_unique_values or first.distinct > _MOST_GROUPS:
+    numbers = sorted(result.of("number"), key=lambda column: column.index)
+    if len(numbers) < 2 or not numbers[0].has_unique_values or numbers[0].distinct > _MOST_GROUPS:
         return None
-    whole = all(isinstance(value, int) for value in first.values)
-    if not whole or max(first.numbers) - min(first.numbers) > 2 * _MOST_GROUPS:
-        return None
-    return replace(first, role="label", values=tuple(map(str, first.values)))
+    values = numbers[0].values
+    steps = [value for value in values if isinstance(value, int)]
+    near = len(steps) == len(values) and max(steps) - min(steps) <= 2 * _MOST_GROUPS
+    return replace(numbers[0], role="label", values=tuple(map(str, values))) if near else None
 
 
 def _has_unique_pairs(a: _ChartColumn, b: _ChartColumn) -> bool:
@@ -411,34 +400,37 @@ def _make_chart(
     label: _ChartColumn | None = None,
 ) -> Chart | None:
     """Return a chart with a mark per row and measure; None if there is nothing to draw."""
+    if by is not None and by.role == "time" and kind in ("bar", "stacked"):
+        names = (value and by.text(row) for row, value in enumerate(by.values))
+        by = replace(by, role="category", values=tuple(names))
     several = len(measures) > 1
-    axis = _make_axis(by) if by else None
-    as_names = kind in ("bar", "stacked") and axis is not None and axis.scale == "time"
-    marks: list[ChartMark] = []
-    for measure in measures:
-        for row, value in enumerate(measure.values):
-            if not isinstance(value, int | float) or (by is not None and by.values[row] is None):
-                continue
-            place = by and (by.text(row) if as_names else by.values[row])
-            group = measure.title if several else groups.text(row) if groups else ""
-            marks.append(ChartMark(place, value, group, label.text(row) if label else ""))
+    marks = tuple(
+        ChartMark(
+            by and by.values[row],
+            value,
+            measure.title if several else groups.text(row) if groups else "",
+            label.text(row) if label else "",
+        )
+        for measure in measures
+        for row, value in enumerate(measure.values)
+        if isinstance(value, int | float) and (by is None or by.values[row] is not None)
+    )
     if len(marks) < 2:
         return None
-    if axis is not None and as_names:
-        axis = replace(axis, scale="category")
     y = _make_axis(measures[0])
     if several:
         alike = {measure.form for measure in measures}
         y = replace(y, title="", form=y.form if len(alike) == 1 else PLAIN_NUMBER)
-    return Chart(kind, axis, y, tuple(marks), "measure" if several else groups.title if groups else "")
+    return Chart(kind, by and _make_axis(by), y, marks, "measure" if several else groups.title if groups else "")
 
 
 def _make_chart_column(index: int, name: str, cells: Cells, form: ColumnFormat) -> _ChartColumn:
     title = _shorten_axis_text(humanize_name(name))
-    role, unit, values = _classify_cells(_split_into_words(title), cells, form)
+    words = _split_into_words(title)
+    role, unit, values = _classify_cells(words, cells, form)
     if role in ("category", "label"):
         values = [_NOTHING if value is None else _shorten_axis_text(format_cell(value, form)) for value in values]
-    column = _ChartColumn(index, title, role, tuple(values), unit, form)
+    column = _ChartColumn(index, title, role, tuple(values), unit, form, words)
     return column if column.distinct else replace(column, role="none")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 from importlib.util import find_spec
 from itertools import cycle, pairwise
 from typing import Any
@@ -22,7 +21,6 @@ _HEIGHT, _WIDEST, _BAR = 18, 100, 40
 _MOST_BARS, _BINS = 40, 12
 _MISSING = "lines and points in the terminal need plotille: pip install 'tableturn[charts]'"
 _NO_DOTS = "this terminal has no signs to draw that with: write it to a file with --chart"
-_START = datetime(1, 1, 1)
 
 
 def draw_chart(chart: Chart, console: Console) -> RenderableType:
@@ -120,19 +118,15 @@ def _draw_line_or_point_plot(chart: Chart, axis: ChartAxis, width: int) -> Rende
 
 def _compute_mark_positions(axis: ChartAxis, names: Sequence[str]) -> tuple[list[float], Callable[[float], str]]:
     """Return the marks' positions on an axis, and a function that formats a position as text."""
+    import numpy
+
     if axis.scale == "number":
         return [float(name) for name in names], lambda value: format_cell(value, axis.form)
     if axis.scale == "time":
-        seconds = [(datetime.fromisoformat(name) - _START).total_seconds() for name in names]
-        return seconds, lambda value: _format_time_label(value, axis)
+        # Of any year: a plot's axis goes beyond its marks.
+        shown = {"year": 4, "quarter": 7, "month": 7, "date": 10}.get(axis.unit, 16)
+        seconds = [float(second) for second in numpy.array(names, "datetime64[s]").astype(int)]
+        return seconds, lambda value: str(numpy.datetime64(round(value), "s")).replace("T", " ")[:shown]
     places = list(dict.fromkeys(names))
     last = len(places) - 1
     return [float(places.index(name)) for name in names], lambda value: places[min(last, max(0, round(value)))]
-
-
-def _format_time_label(seconds: float, axis: ChartAxis) -> str:
-    try:
-        point = (_START + timedelta(seconds=max(0.0, seconds))).isoformat(" ")
-        return point[: {"year": 4, "quarter": 7, "month": 7, "date": 10}.get(axis.unit, 16)]
-    except OverflowError:
-        return ""
