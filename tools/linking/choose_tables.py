@@ -32,6 +32,7 @@ from .large import (
 )
 from .linked import SchemaItem
 
+_IN_TABLE = 1.5  # what a word counts in a table's name, against 1 in a column's, a comment or what codes mean
 _WORDS = 0.3  # what the best cover of a question's words counts against a probability of 1
 _ASIDE = 0.1  # what a table counts that is empty or a copy, against others
 
@@ -94,8 +95,10 @@ class TableChooser:
             told = [part.comment for part in parts]
             if codes := self._lists.get(table.name):
                 told += [text for _, text in codes.meanings]
-            for word in chain(*map(stems, told), *(stem_name(part.name) for part in parts)):
+            for word in chain(*map(stems, told), *(stem_name(column.name) for column in table.columns)):
                 self._named[word][table.name] = weight
+            for word in stem_name(table.name):
+                self._named[word][table.name] = weight * _IN_TABLE
         for held in self._named.values():
             known = {self._get_family_representative(name) for name in held if name not in self._copies}
             rarity = math.log((len(schema.tables) + 1) / (len(known) + 0.5))

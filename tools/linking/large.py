@@ -6,7 +6,7 @@ Its first tables are shown whole, of the others names and keys, and what codes m
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -37,6 +37,8 @@ _COPIES = _SET_ASIDE | make_word_set("""
 """Words that say so anywhere in a name, as numbers do, where another table without them has the same columns."""
 
 _SAME = 0.75  # least share of all columns of two tables that both of them have, if one is a copy
+_LIST_COLUMNS = 3  # most columns of a list of codes
+_NAMED = 4  # most tables with a word in their names that names one thing
 _COUNTED_SO = 0.05  # by what share the rows of a table and of its partitions may differ, as servers estimate them
 
 _SAID_ASIDE = re.compile(
@@ -219,11 +221,21 @@ def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
     rows = sum(each.row_count or 0 for each in map(schema.table, kin) if each)
     if rows and abs(rows - (other.row_count or 0)) <= _COUNTED_SO * rows:
         return False
-    words, theirs = set(_split_table_name(table)), set(_split_table_name(other))
-    if words & _COPIES or (theirs < words and all(map(str.isdecimal, words - theirs))):
+    words, said = set(_split_table_name(table)), set(_split_table_name(other))
+    if words & _COPIES or (said < words and all(map(str.isdecimal, words - said))):
         return True
+    # Lists of codes have the same few columns without being copies: their names share no more than a prefix of many.
+    alike = len(own & theirs) > _LIST_COLUMNS or any(
+        _count_tables_named(schema)[word] <= _NAMED for word in words & said
+    )
     unkeyed = bool(other.primary_key) and not table.primary_key and not kin
-    return unkeyed and (table.row_count or 0) <= (other.row_count or 0)
+    return alike and unkeyed and (table.row_count or 0) <= (other.row_count or 0)
+
+
+@cache_in_first_argument
+def _count_tables_named(schema: Schema) -> Counter[str]:
+    """Count the tables that have each word in their names."""
+    return Counter(word for table in schema.tables for word in set(_split_table_name(table)))
 
 
 def extract_copy_words(table: TableSchema) -> frozenset[str]:

@@ -198,6 +198,15 @@ def test_a_table_without_a_key_that_has_the_columns_of_one_with_a_key_is_a_copy(
     assert find_copies(Schema("s", (original, loose))) == {"in_clm"}
 
 
+def test_a_list_of_codes_without_a_key_is_no_copy_of_another() -> None:
+    lists = [_table(f"lk_{name}", "code", "descr") for name in ("asset", "volt", "sev", "trade", "region")]
+    unkeyed = replace(
+        _table("lk_method", "code", "descr"),
+        columns=tuple(ColumnSchema(name, "TEXT", "text") for name in ("code", "descr")),
+    )
+    assert not find_copies(Schema("s", (*lists, unkeyed)))
+
+
 def test_what_is_set_aside() -> None:
     tables = (
         _table("orders", "id"),
