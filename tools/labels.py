@@ -168,7 +168,7 @@ def find_language(text: str) -> str:
     """Return the language of most known words in a text; empty if it is unclear."""
     said = set(re.findall(r"[^\W\d_]+", text.lower()))
     hits: dict[str, int] = {}
-    for language, (known, letters, told) in _compile_words().items():
+    for language, (known, letters, told) in _compile_language_patterns().items():
         foreign = sum(1 for word in said if not letters.fullmatch(word))
         hits[language] = sum(1 for word in said if told.fullmatch(word) or known.fullmatch(fold(word))) - foreign
     best = [language for language, number in hits.items() if number == max(hits.values())]
@@ -186,7 +186,7 @@ def join_names(names: Sequence[str], limit: int, text: str) -> str:
 
 
 @cache
-def _compile_words() -> dict[str, tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]]:
+def _compile_language_patterns() -> dict[str, tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]]:
     """Return patterns per language: known words, words in its alphabet, words with own letters."""
     return {
         language: (

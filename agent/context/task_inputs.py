@@ -22,7 +22,7 @@ from ...tools.examples import database_identity
 from ...tools.linking import (
     PastTurn,
     find_copies,
-    find_families,
+    find_table_families,
     shorten_schema,
 )
 from ...tools.sql import dialect_notes, extend_schema_for_query, find_requested_tables
@@ -144,7 +144,7 @@ def _limit_names(names: Iterable[str]) -> list[str]:
 
 def _group_similar_tables(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return shown tables, each with hidden tables whose names differ only by numbers."""
-    others = find_families(schema)
+    others = find_table_families(schema)
     first = {id(others[table.name]): table.name for table in reversed(shown.tables) if table.name in others}
     found = ((name, [other for other in others[name] if not shown.table(other)]) for name in reversed(first.values()))
     return tuple((name, tuple(sorted(like))) for name, like in found if like)
@@ -179,7 +179,7 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
     if own_form and unshown:
         alike = _group_similar_tables(shown, whole)
         copied = [name for name in unshown if name in find_copies(whole)]
-        kin, aside = find_families(whole), {*copied, *(name for _, names in alike for name in names)}
+        kin, aside = find_table_families(whole), {*copied, *(name for _, names in alike for name in names)}
         rest = {kin.get(name, (name,))[0]: name for name in reversed(unshown) if name not in aside}
         unshown, copied = (_limit_names(sorted(rest.values(), key=unshown.index)), _limit_names(copied)[:_MOST_COPIES])
     attempts, day = get_attempts(state), date.today()

@@ -120,15 +120,15 @@ def detectable(n: int, discordant: float) -> float | None:
     # So many of the questions that just one has right must be the better one's; more than all of them for five.
     won = stats.binom.isf(SIGNIFICANT / 2, told_apart, 0.5) + 1
 
-    def compute_missing_power(difference: float) -> float:
+    def compute_power_shortfall(difference: float) -> float:
         # By how much the power is less than the usual one, which finds such a difference in four of five cases.
         share = max(discordant, difference)
         found = stats.binom.sf(won - 1, told_apart, (share + difference) / (2 * share))
         return 0.8 - float(stats.binom.pmf(told_apart, n, share) @ found)
 
-    if compute_missing_power(1.0) > 0:
+    if compute_power_shortfall(1.0) > 0:
         return None
-    return float(optimize.root_scalar(compute_missing_power, bracket=(1e-9, 1.0), xtol=1e-6).root)
+    return float(optimize.root_scalar(compute_power_shortfall, bracket=(1e-9, 1.0), xtol=1e-6).root)
 
 
 def compute_interval(outcomes: Sequence[tuple[str, int]]) -> ConfidenceInterval | None:

@@ -64,7 +64,7 @@ class Chart:
     partial: bool = False  # whether the result had more rows than these
 
     @property
-    def marked_form(self) -> ColumnFormat:
+    def format_with_unit(self) -> ColumnFormat:
         """The format whose unit is shown at the numbers; other axes show units in their titles."""
         forms = [axis.form for axis in (self.y, self.x) if axis and axis.form.measure]
         return max(
@@ -149,11 +149,11 @@ def _make_mark_encoding(chart: Chart) -> Spec:
     """Return the part of the specification that sets the position and colour of each mark."""
     mark: Spec = {"type": chart.kind, "tooltip": True}
     drawn: Spec = {"mark": mark, "encoding": {}, "width": _WIDTH, "height": _HEIGHT}
-    up = _make_axis_channel("y", chart.y, chart.marked_form)
-    across = {} if chart.x is None else _make_axis_channel("x", chart.x, chart.marked_form)
+    up = _make_axis_channel("y", chart.y, chart.format_with_unit)
+    across = {} if chart.x is None else _make_axis_channel("x", chart.x, chart.format_with_unit)
     locales = [axis.form.locale for axis in (chart.y, chart.x) if axis is not None]
     name = next((locale for locale in locales if locale not in ENGLISH), locales[0])
-    drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": _make_chart_locale(chart.marked_form, name)}
+    drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": _make_chart_locale(chart.format_with_unit, name)}
     places: Spec = {"x": across, "y": up}
     if chart.kind in ("line", "point"):  # from zero if that still shows how its values differ
         low, high = min(mark.y for mark in chart.marks), max(mark.y for mark in chart.marks)

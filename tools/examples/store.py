@@ -166,11 +166,11 @@ class ExampleStore:
         """
         vector = self.embedding([text])[0]
         # Of equally near ones, the database's own come first.
-        found = self._find_nearest_in_room(database, index, vector, k) if database else []
+        found = self._find_nearest_of_database(database, index, vector, k) if database else []
         if shared:
-            found += self._find_nearest_in_room(SHARED, index, vector, k)
+            found += self._find_nearest_of_database(SHARED, index, vector, k)
             if further := self._get_further_store():
-                found += further._find_nearest_in_room(SHARED, index, vector, k)
+                found += further._find_nearest_of_database(SHARED, index, vector, k)
         return sorted(found, key=lambda hit: -hit.similarity)[:k]
 
     def nearest(
@@ -282,7 +282,7 @@ class ExampleStore:
             example = restrict_example(example, self._reader)
         return FoundExample(row.id, example, similarity, skeleton) if example else None
 
-    def _find_nearest_in_room(self, room: str, index: Index, vector: Vectors, k: int) -> list[FoundExample]:
+    def _find_nearest_of_database(self, room: str, index: Index, vector: Vectors, k: int) -> list[FoundExample]:
         """Return the k examples of a room whose keys are nearest to a vector."""
         keys, wanted = self._backend.table(room, _TABLES[index]), k
         while k > 0 and (rows := keys.find_nearest_rows(vector, wanted)):

@@ -196,7 +196,7 @@ class _LedgerCounter:
             if (column := find_passed_column(self.query, node)) is None:
                 named = [find_passed_column(self.query, one) for one in node.find_all(exp.Column)]
                 if any(what != "variants" or one is None or _is_text_column(one.schema) for one in named):
-                    self.not_counted.append(f"{what} of {self.query.text(node)}: it is computed")
+                    self.not_counted.append(f"{what} of {self.query.text(node)}: the value is computed")
             elif column.scope is scope and not (column.source.table is not None and column.is_primary_key):
                 found.append(column)
         return found
@@ -359,7 +359,7 @@ class _LedgerCounter:
         select, (output, *_) = scope.select, scope.select.expressions
         check_countable(self.query, scope)
         if any(select.args.get(part) for part in SHAPING if part != "distinct") or self.query.find_aggregates(scope):
-            raise NotCountedError("it is computed")
+            raise NotCountedError("the value is computed")
         counts = exp.Count(this=exp.Star()), exp.Count(this=output.unalias().copy())
         ((rows, known),) = self._run_select(copy_select_with_outputs(select, counts), scope)
         if missing := _to_int(rows) - _to_int(known):

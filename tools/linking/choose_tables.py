@@ -25,8 +25,8 @@ from .large import (
     extract_copy_words,
     find_code_tables,
     find_copies,
-    find_families,
     find_shared_codes,
+    find_table_families,
     find_tables_of_views,
     find_unions,
 )
@@ -72,7 +72,7 @@ class TableChooser:
         self._schema = schema
         self._written = NameFormatter(schema, samples=_SAMPLES)
         self._lists, self._views = find_code_tables(schema), find_tables_of_views(schema)
-        self._members = find_families(schema) | find_unions(schema)
+        self._members = find_table_families(schema) | find_unions(schema)
         self._heads = {name: view for view, members in find_unions(schema).items() for name in members}
         # Looked up by several threads at once: a look adds nothing.
         self._from: dict[str, list[ForeignKey]] = {table.name: [] for table in schema.tables}

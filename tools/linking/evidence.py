@@ -51,10 +51,10 @@ class NameIndex:
             [drop_shared_words(parts, tables[of[number]]) for number, parts in enumerate(columns)],
         )
         self.column_heads = [stem_word(parts[-1]) for parts in column_names]
-        self.past_use = lru_cache(maxsize=256)(partial(_read_use, schema=schema))
+        self.past_use = lru_cache(maxsize=256)(partial(_read_used_items, schema=schema))
 
 
-def _read_use(sql: str, schema: Schema) -> UsedSchemaItems:
+def _read_used_items(sql: str, schema: Schema) -> UsedSchemaItems:
     query = read_query(sql, schema)
     return query.used if query else UsedSchemaItems()
 

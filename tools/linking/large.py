@@ -55,7 +55,7 @@ class TableShortener:
 
     def __init__(self, schema: Schema) -> None:
         self._schema, self._lists = schema, find_code_tables(schema)
-        self._family = find_families(schema) | find_unions(schema)
+        self._family = find_table_families(schema) | find_unions(schema)
         self._whole = WHOLE
         self._first: dict[str, str] = {}
         self._columns: dict[str, list[str]] = {}
@@ -168,8 +168,8 @@ def find_unions(schema: Schema) -> dict[str, Sequence[str]]:
     """Map each view that unites tables of one family to the names of the family's tables."""
     united: dict[str, Sequence[str]] = {}
     for name, tables in find_tables_of_views(schema).items():
-        members = max((find_families(schema).get(table, ()) for table in tables), key=len, default=())
-        if len({*members} & {*tables}) > 1 and {*members} >= find_families(schema).keys() & {*tables}:
+        members = max((find_table_families(schema).get(table, ()) for table in tables), key=len, default=())
+        if len({*members} & {*tables}) > 1 and {*members} >= find_table_families(schema).keys() & {*tables}:
             united[name] = members
     return united
 
@@ -188,7 +188,7 @@ def find_shared_codes(schema: Schema) -> Sequence[str]:
 def find_copies(schema: Schema) -> frozenset[str]:
     """Return the names of tables that are likely copies, backups, staging or deprecated."""
     # A hint in a name counts if the table without the hint exists.
-    numbered = find_families(schema)
+    numbered = find_table_families(schema)
     originals = [
         table
         for table in schema.tables
@@ -209,12 +209,16 @@ def _is_named_or_described_as_copy(table: TableSchema, schema: Schema) -> bool:
     dated = _DATED.sub("", table.name)
     if {words[0], words[-1]} & _SET_ASIDE or _SAID_ASIDE.search(f"{table.name.replace('_', ' ')}. {table.comment}"):
         return True
-    return dated != table.name and schema.table(dated) is not None and table.name not in find_families(schema)
+    return dated != table.name and schema.table(dated) is not None and table.name not in find_table_families(schema)
 
 
 def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
     """Whether `table` is likely a copy of `other`: similar columns and a telltale difference."""
-    kin, own, theirs = (find_families(schema).get(table.name, ()), _get_column_names(table), _get_column_names(other))
+    kin, own, theirs = (
+        find_table_families(schema).get(table.name, ()),
+        _get_column_names(table),
+        _get_column_names(other),
+    )
     if table is other or other.name in kin or len(theirs) < 2 or len(own & theirs) < _SAME * len(own | theirs):
         return False
     # Tables that hold together about as many rows as the other one are its partitions.
@@ -245,7 +249,7 @@ def extract_copy_words(table: TableSchema) -> frozenset[str]:
 
 
 @cache_in_first_argument
-def find_families(schema: Schema) -> dict[str, Sequence[str]]:
+def find_table_families(schema: Schema) -> dict[str, Sequence[str]]:
     """Map each table to its family: tables whose names differ only in sequential numbers."""
     members: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for table in schema.tables:

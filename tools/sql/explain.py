@@ -357,7 +357,7 @@ class QueryExplainer:
         default = node.args.get("default")
         return f"{'; '.join(parts)}; otherwise {self.say(default) if default is not None else 'nothing'}"
 
-    def _describe_if(self, node: exp.Expr) -> str:
+    def _describe_conditional(self, node: exp.Expr) -> str:
         otherwise = node.args.get("false")
         rest = self.say(otherwise) if otherwise is not None else "nothing"
         return f"{self.say(node.args['true'])} if {self.say(node.this)}, otherwise {rest}"
@@ -414,7 +414,7 @@ class QueryExplainer:
             (tuple(_AGGREGATES), self._describe_aggregate),
             (tuple(_ARITHMETIC), self._describe_arithmetic),
             (exp.Case, self._describe_case),
-            (exp.If, self._describe_if),
+            (exp.If, self._describe_conditional),
             (exp.Window, self._describe_window),
             (exp.Distinct, lambda node: f"different {self.describe_all(node.expressions)}"),
             (exp.Tuple, lambda node: f"({self.describe_all(node.expressions)})"),

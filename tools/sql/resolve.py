@@ -199,13 +199,19 @@ class _NameResolver:
         elif isinstance(node, exp.Subquery | exp.Values):
             shape = self.resolve_query(node, scope if self.rules.name == "duckdb" else scope.parent)
             inner = node.this if isinstance(node, exp.Subquery) else node
-            name, columns = (self._get_alias_key(node), self._key_names(self._get_alias_names(node) or shape.outputs))
+            name, columns = (
+                self._get_alias_key(node),
+                self._map_output_names(self._get_alias_names(node) or shape.outputs),
+            )
             if node.args.get("pivots"):
                 columns = None
             _append_source(scope, QuerySource(name, "", None, columns, node, query=inner, join=join, texts=shape.texts))
         elif isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
             shape = self.resolve_query(node.this, scope)
-            name, columns = (self._get_alias_key(node), self._key_names(self._get_alias_names(node) or shape.outputs))
+            name, columns = (
+                self._get_alias_key(node),
+                self._map_output_names(self._get_alias_names(node) or shape.outputs),
+            )
             _append_source(scope, QuerySource(name, "", None, columns, node, query=node.this.this, join=join))
         else:
             self._add_column_references(node, scope, "from")
@@ -225,13 +231,15 @@ class _NameResolver:
         visible = self._get_alias_key(node) or own
         if own in self.ctes and not node.args.get("db"):
             query, shape = self.ctes[own]
-            return QuerySource(visible, own, None, self._key_names(shape.outputs), node, query=query, texts=shape.texts)
+            return QuerySource(
+                visible, own, None, self._map_output_names(shape.outputs), node, query=query, texts=shape.texts
+            )
         table = self._find_schema_table(node, own)
         if table is None:
             known = own.startswith(self.rules.system) or node.db.lower() == "information_schema"
             return QuerySource(visible, own, None, None, node, known=known)
         given = [] if self.rules.is_sqlite else self._get_alias_names(node)
-        columns = self._key_names([*given, *(column.name for column in table.columns[len(given) :])])
+        columns = self._map_output_names([*given, *(column.name for column in table.columns[len(given) :])])
         renamed = {name: column.name for name, column in zip(given, table.columns, strict=False) if name}
         shown = None if node.args.get("pivots") else columns
         return QuerySource(visible, own, table, shown, node, renamed=MappingProxyType(renamed))
@@ -264,7 +272,7 @@ class _NameResolver:
         alias = node.args.get("alias")
         return [self.rules.key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
-    def _key_names(self, outputs: Sequence[str | None] | None) -> Mapping[str, str] | None:
+    def _map_output_names(self, outputs: Sequence[str | None] | None) -> Mapping[str, str] | None:
         if outputs is None:
             return None
         named: dict[str, str] = {}

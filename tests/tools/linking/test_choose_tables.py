@@ -10,7 +10,7 @@ from tableturn.tools.linking import (
     SchemaLinker,
     choose_values,
     find_copies,
-    find_families,
+    find_table_families,
     shorten_schema,
 )
 from tableturn.tools.values import ValueMatch
@@ -103,17 +103,17 @@ def test_of_tables_that_numbers_tell_apart_one_is_shown() -> None:
     kept = SchemaLinker(schema).link("How many visits are there by page?", max_columns=400).kept
     shown = [table.name for table in kept.tables if table.name.startswith("visits")]
     assert len(shown) == 1
-    assert set(find_families(schema)[shown[0]]) == {table.name for table in months}
+    assert set(find_table_families(schema)[shown[0]]) == {table.name for table in months}
 
 
 def test_tables_whose_columns_are_described_otherwise_are_no_family() -> None:
     tables = [_table(f"F_{number}", "C01", "C02") for number in (17, 18)]
-    assert find_families(Schema("w", tuple(tables)))
+    assert find_table_families(Schema("w", tuple(tables)))
     told = [
         replace(table, columns=tuple(replace(column, comment=f"{word} {column.name}") for column in table.columns))
         for table, word in zip(tables, ("inspection", "meter"), strict=True)
     ]
-    assert not find_families(Schema("w", tuple(told)))
+    assert not find_table_families(Schema("w", tuple(told)))
 
 
 def test_the_months_that_a_question_names_are_shown_and_the_view_of_all() -> None:

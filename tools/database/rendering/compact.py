@@ -108,7 +108,7 @@ def _render_column(column: ColumnSchema, table: TableSchema, keys: Sequence[Fore
         references = f" -> {naming.quote_table(codes.table)}{'' if table.brief else '.' + naming(codes.key)}"
     marked = "^" if (table.name.lower(), column.name.lower()) in naming.marked else ""
     if table.brief:
-        return _render_brief(column, marked, references, bool(keys), naming.samples, naming.schema.dialect)
+        return _render_brief_column(column, marked, references, bool(keys), naming.samples, naming.schema.dialect)
     return _render_column_with_values(column, marked, references, naming.samples, naming.schema.dialect)
 
 
@@ -118,7 +118,9 @@ def _render_column_name(column: ColumnSchema, marked: str, dialect: str) -> str:
 
 
 @cache_in_first_argument
-def _render_brief(column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str) -> str:
+def _render_brief_column(
+    column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str
+) -> str:
     """Render a column of a shortened table: types of dates and text keys, date formats, codes."""
     text, codes = _render_column_name(column, marked, dialect), column.codes
     if column.kind == "time":

@@ -183,7 +183,9 @@ def drop_unread_rows(driver: Any) -> None:
         driver._result = None
 
 
-def inspect_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str) -> list[tuple[Any, ...]]:
+def read_profile_by_inspector(
+    inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str
+) -> list[tuple[Any, ...]]:
     """Return rows from a SQLAlchemy inspector in place of those of a profile statement.
 
     Names are looked up in the first. The version changes with names alone: more would take reading all columns.
@@ -312,7 +314,7 @@ class SQLAlchemyBackend(Backend):
         with warnings.catch_warnings():
             # Types that the dialect does not know are left without a name.
             warnings.simplefilter("ignore", SAWarning)
-            return inspect_rows(held.inspector, self._schemas, name)
+            return read_profile_by_inspector(held.inspector, self._schemas, name)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         """Return the guarantees that this dialect lacks, and the remedies."""

@@ -193,7 +193,7 @@ def compute_value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = 
     patterns = sum(unquote(word) in _PATTERNS and following[0] != "'" for word, following in pairwise(read))
     if patterns:
         limit = min(limit, _PRODUCT_WORK // (LIKE_PATTERN_LENGTH * patterns))
-    calls = _count_computed_argument_calls(read)
+    calls = _count_calls_with_computed_arguments(read)
     if calls:
         limit = min(limit, isqrt(_PRODUCT_WORK // calls))
     return limit
@@ -209,7 +209,7 @@ def _check_printf_formats(read: list[str]) -> None:
                 )
 
 
-def _count_computed_argument_calls(read: list[str]) -> int:
+def _count_calls_with_computed_arguments(read: list[str]) -> int:
     """Count the calls of functions such as replace() and trim() with a computed second argument."""
     count = 0
     # Of each open bracket: whether it is one of these functions', and where its arguments start.

@@ -149,7 +149,7 @@ def _estimate_cost_from_plan(sql: str, plan: Table, schema: Schema) -> Estimate 
                 size = names.get(step["table"].lower(), 1.0 if step["table"] == "CONSTANT ROW" else largest)
                 if "AUTOMATIC" in (step["index"] or ""):
                     read += size  # such an index is made for the statement alone
-                made *= min(size, _estimate_found_rows(step, size)) or 1.0
+                made *= min(size, _estimate_rows_of_step(step, size)) or 1.0
                 read += made
             elif given > 1.0:
                 made = max(made, given)
@@ -159,7 +159,7 @@ def _estimate_cost_from_plan(sql: str, plan: Table, schema: Schema) -> Estimate 
     return Estimate(round(read)) if math.isfinite(read) else None
 
 
-def _estimate_found_rows(step: re.Match[str], size: float) -> float:
+def _estimate_rows_of_step(step: re.Match[str], size: float) -> float:
     if step["how"] == "SCAN":
         return size
     terms = step["terms"] or ""
