@@ -45,6 +45,7 @@ class TerminalTable:
     rows: Sequence[Sequence[Cell]]
     caption: str = ""  # what stands below; empty for nothing
     formats: Sequence[ColumnFormat] = ()
+    hint: str = ""  # how to see all columns, where some do not fit
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         wide = not console.is_terminal
@@ -60,6 +61,8 @@ class TerminalTable:
         if left_out := self.headings[shown:]:
             more = Labels(formats[0].locale).say("more_columns", len(left_out))
             yield Text(sanitize_text(f"{more}: {', '.join(left_out)}"), style="dim")
+            if self.hint:
+                yield Text(self.hint, style="dim")
         if self.caption:
             yield Text(self.caption, style="dim")
 
@@ -128,7 +131,8 @@ def show_answer(
     drawn = answer.drawn if answer.answered and answer.pictured else None
     if not _is_result_in_text(answer, brief) and (drawn is None or drawn.kind != "bar"):
         caption += f"; {labels.say('more_shows')}" if caption and brief and console.is_terminal else ""
-        console.print(TerminalTable(answer.headings, answer.rows[:shown], caption, answer.formats))
+        hint = "/wide: all columns" if brief else ""
+        console.print(TerminalTable(answer.headings, answer.rows[:shown], caption, answer.formats, hint))
     if drawn is not None:
         from ...tools.charts.draw import draw_chart
 
