@@ -9,18 +9,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ...tools.database import Cancellation
 from ...tools.errors import SettingsError
+from ...tools.knowledge import Entry
 from .. import verbs
 from ..records import Status
-
-if TYPE_CHECKING:
-    from ...tools.database import Cancellation
-    from ...tools.knowledge import Entry
-    from ..resources import Resources
-    from .answer import Answer
-    from .render import AnswerBackground
+from ..resources import Resources
+from .answer import Answer
+from .render import AnswerBackground
 
 _SHOWN = 100  # characters of a question in a list
 
