@@ -22,7 +22,7 @@ from ...tools.knowledge import Entry
 from ...tools.terminal import sanitize_text
 from ...tools.values import ValueMatch
 from ..evidence.confidence import choose_confidence_level
-from ..evidence.feedback import FeedbackLimits, format_result_csv
+from ..evidence.feedback import format_result_csv
 from ..records import Attempt, PlainResult
 from ..state import AgentState, dump_fields, get_attempts, load_turn
 from .answer import JSON_KEYS, Answer
@@ -73,9 +73,7 @@ def render_answer_text(answer: Answer) -> str:
     if not answer.answered:
         choices = "".join(f"\n- {choice}" for choice in answer.choices)
         return f"{answer.status}: {answer.text}{choices}"
-    rows = format_result_csv(
-        PlainResult(answer.columns, answer.rows, answer.truncated), FeedbackLimits(rows=ROWS_SHOWN)
-    )
+    rows = format_result_csv(PlainResult(answer.columns, answer.rows, answer.truncated), ROWS_SHOWN)
     meaning = f"\nMeaning: {answer.explanation}" if answer.explanation else ""
     basis = "".join(f"\n{line}" for line in list_basis_lines(answer))
     label = "\nAnswered without a model, by the offline translator." if answer.translator == "offline" else ""
