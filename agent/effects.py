@@ -188,7 +188,7 @@ class _EffectRunner(NamedTuple):
         """Have a translator perform a task within the time limit, retries included."""
         allowance = TaskAllowance(self.tally.budget)
         allowance.budget.check_time_left()
-        until = time.monotonic() + allowance.budget.wait
+        until = time.monotonic() + min(allowance.budget.seconds, allowance.budget.task_seconds)
 
         async def perform_effect(effect: Effect) -> Any:
             seconds = until - time.monotonic()
@@ -380,6 +380,6 @@ async def _ainvoke_model(request: ModelRequest, config: RunnableConfig, allowanc
         except _OURS:
             raise
         except Exception as error:
-            if not left or not (isinstance(error, RuntimeError) and is_closed_event_loop_error(error)):
+            if not left or not is_closed_event_loop_error(error):
                 raise RequestFailed(error) from error
             allowance.spent, left = spent, left - 1
