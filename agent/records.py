@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Literal
+from itertools import chain
+from typing import Literal, TypeVar, cast
 
 from ..prompts.reply_types import Intent, Rephrasing, WriterComments
 from ..tools.basis.basis import Basis
@@ -21,6 +22,8 @@ from ..tools.linking.linked import PastTurn
 from ..tools.readings import Agreement, Outcome
 from ..tools.sql import SearchedLiteral
 from ..tools.values.match import ValueMatch
+
+T = TypeVar("T")
 
 Status = Literal["converged", "capped", "needs_clarification", "unanswerable", "failed"]
 """How a turn ended.
@@ -391,14 +394,24 @@ class AnswerRecord:
     ledger: Ledger | None = None
 
 
+_PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most results have no others
+
+
 def make_plain_result(table: Table) -> PlainResult:
     """Convert a database result for the graph's state; large integers become text."""
-    rows = tuple(tuple(map(_make_plain_cell, row)) for row in table.rows)
+    plain = _PLAIN.issuperset(map(type, chain.from_iterable(table.rows)))
+    if plain and not any(map(_is_too_large, chain.from_iterable(table.rows))):
+        rows = cast("tuple[tuple[PlainCell, ...], ...]", table.rows)
+    else:
+        rows = tuple(tuple(map(_make_plain_cell, row)) for row in table.rows)
     return PlainResult(table.columns, rows, table.truncated, table.withheld, table.notes)
 
 
 def _make_plain_cell(cell: Cell) -> PlainCell:
-    """Return a cell for the state; an integer of more than the 64 bits that checkpoints hold becomes text."""
-    if isinstance(cell, int) and not -(2**63) <= cell < 2**64:
-        return str(Decimal(cell))  # it may have more digits than Python writes
-    return convert_cell(cell)
+    # An integer may have more digits than Python writes.
+    return str(Decimal(cast("int", cell))) if _is_too_large(cell) else convert_cell(cell)
+
+
+def _is_too_large(cell: Cell) -> bool:
+    """Whether a cell is an integer of more than the 64 bits that checkpoints hold."""
+    return isinstance(cell, int) and not -(2**63) <= cell < 2**64
