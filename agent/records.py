@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain
@@ -176,9 +176,14 @@ class Usage:
         return self.prompt_tokens + self.completion_tokens
 
 
+def add_usages(usages: Collection[Usage]) -> Usage:
+    """Return the sum of the usages of consecutive requests."""
+    return Usage(*(sum(parts) for parts in zip(*(vars(usage).values() for usage in usages), strict=True)))
+
+
 def combine_parallel_usage(usages: Sequence[Usage]) -> Usage:
     """Return the usage of parallel nodes: the sum of calls and tokens, the longest time."""
-    return replace(sum(usages, Usage()), seconds=max((usage.seconds for usage in usages), default=0.0))
+    return replace(add_usages(usages), seconds=max((usage.seconds for usage in usages), default=0.0))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ...tools.database import Limits
 from ...tools.database.rendering.text import one_line
 from ...tools.errors import QueryError
 from ...tools.labels import Labels, choose_locale
@@ -105,10 +106,14 @@ def _run_readings(
         left = until - time.monotonic()
         if left <= 0:
             return
-        limits = replace(run.settings.limits, seconds=min(left, run.settings.limits.seconds))
         try:
-            table = run.resources.masked_database.execute(rival.sql, limits, run.cancellation)
+            table = run.resources.masked_database.execute(rival.sql, _make_query_limits(run, left), run.cancellation)
         except QueryError:
             continue
         if not table.withheld:
             yield rival, ReadingResult(make_plain_result(table).rows, table.truncated)
+
+
+def _make_query_limits(run: Run, seconds: float) -> Limits:
+    limits = run.settings.limits
+    return replace(limits, seconds=min(seconds, limits.seconds))

@@ -109,11 +109,12 @@ def compute_node_budget(
     settings: Settings, usage: Mapping[str, Usage], shares: int = 1, number: int = 0, elapsed: float = 0.0
 ) -> TurnBudget:
     """Return the remaining budget of a node, or of one of `shares` parallel nodes."""
-    spent = sum(usage.values(), Usage())
-    until = time.monotonic() + settings.turn_seconds - spent.seconds - elapsed
+    spent = usage.values()
+    calls = max(settings.turn_calls - sum(one.llm_calls for one in spent), 0)
+    tokens = max(settings.turn_tokens - sum(one.prompt_tokens + one.completion_tokens for one in spent), 0)
+    until = time.monotonic() + settings.turn_seconds - sum(one.seconds for one in spent) - elapsed
     task_seconds = settings.request_seconds * (settings.request_retries + 1) * TRIES
-    left = TurnBudget(settings.turn_calls, settings.turn_tokens, until, task_seconds).subtract_usage(spent)
-    return left._replace(calls=left.calls // shares + (number < left.calls % shares), tokens=left.tokens // shares)
+    return TurnBudget(calls // shares + (number < calls % shares), tokens // shares, until, task_seconds)
 
 
 def _set_context_variable(variable: ContextVar[T], value: T) -> Generator[None]:

@@ -50,8 +50,8 @@ from ..records import (
     Readings,
     Status,
     Turn,
-    Usage,
     UsedKnowledge,
+    add_usages,
 )
 from ..resources import Run
 from ..state import AgentState, Update, dump, get_attempts, load_turn, load_usage, make_update
@@ -177,7 +177,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             trust_reason=trust.reason,
             evidence=dict(sure.signals),
             attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
-            usage=sum(by_node.values(), Usage()),
+            usage=add_usages(by_node.values()),
             translator=translator.name,
             model=translator.model,
             notes=(*state.get("notes", []), *(note.text for note in remarks)),
