@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
@@ -59,12 +60,8 @@ def lock_conversation(thread: str | None, path: Path | None, location: str) -> G
     The lock is a byte of one file for all conversations, by a hash of the name; it ends with the process.
     """
     name = f"{thread}@{location}" if thread else None
-    try:
-        import fcntl
-    except ImportError:  # not a POSIX system: no lock
-        fcntl = None
-    if name is None or fcntl is None:
-        yield name
+    if name is None:
+        yield None
         return
     kept = _get_conversation_file(path)
     place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])

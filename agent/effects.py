@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -19,7 +18,6 @@ from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..prompts.task import Task
@@ -190,7 +188,7 @@ class _EffectRunner(NamedTuple):
         """Have a translator perform a task within the time limit, retries included."""
         allowance = TaskAllowance(self.tally.budget)
         allowance.budget.check_time_left()
-        until = time.monotonic() + allowance.budget.wait
+        until = time.monotonic() + min(allowance.budget.seconds, allowance.budget.task_seconds)
 
         async def perform_effect(effect: Effect) -> Any:
             seconds = until - time.monotonic()
@@ -302,12 +300,6 @@ class _BlockingExecutor(NamedTuple):
         return await self.call(lambda: _invoke_model(request, config), seconds)
 
 
-_idle: list[SimpleQueue[Callable[[], None]]] = []
-"""By the queue that it waits at, each thread that has nothing to do: starting one takes longer than most effects."""
-
-os.register_at_fork(after_in_child=_idle.clear)
-
-
 def start(function: Callable[[], R]) -> Future[R]:
     """Call a function in a daemon thread, in the caller's context.
 
@@ -318,27 +310,13 @@ def start(function: Callable[[], R]) -> Future[R]:
 
     def run_function() -> None:
         try:
-            result = context.run(function)
+            outcome.set_result(context.run(function))
         except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
-            tell: Callable[[], None] = partial(outcome.set_exception, error)
-        else:
-            tell = partial(outcome.set_result, result)
-        _idle.append(jobs)  # before anybody can ask for another thread
-        tell()
+            outcome.set_exception(error)
 
     context = copy_context()
-    try:
-        jobs = _idle.pop()
-    except IndexError:
-        jobs = SimpleQueue[Callable[[], None]]()
-        threading.Thread(target=_run_queued_jobs, args=(jobs,), daemon=True).start()
-    jobs.put(run_function)
+    threading.Thread(target=run_function, daemon=True).start()
     return outcome
-
-
-def _run_queued_jobs(jobs: SimpleQueue[Callable[[], None]]) -> None:
-    while True:
-        jobs.get()()
 
 
 def make_cancellation_error() -> TurnCancelled:
@@ -402,6 +380,6 @@ async def _ainvoke_model(request: ModelRequest, config: RunnableConfig, allowanc
         except _OURS:
             raise
         except Exception as error:
-            if not left or not (isinstance(error, RuntimeError) and is_closed_event_loop_error(error)):
+            if not left or not is_closed_event_loop_error(error):
                 raise RequestFailed(error) from error
             allowance.spent, left = spent, left - 1

@@ -89,30 +89,25 @@ class AccessOptions:
 
     allow: Annotated[
         list[str] | None,
-        typer.Option("--allow", help="A table or table.column that may be read, * for any characters; repeatable."),
+        typer.Option(help="A table or table.column that may be read, * for any characters; repeatable."),
     ] = None
     deny: Annotated[
-        list[str] | None, typer.Option("--deny", help="A table or table.column that may not be read; repeatable.")
+        list[str] | None, typer.Option(help="A table or table.column that may not be read; repeatable.")
     ] = None
     permissions: Annotated[
         Path | None,
         typer.Option(
-            "--permissions",
             envvar="TABLETURN_PERMISSIONS",
             help="A TOML file that says who may read what: [default] and [users.NAME], each with allow and deny.",
         ),
     ] = None
     user: Annotated[
         str | None,
-        typer.Option(
-            "--user", help="The name of the person asking: chooses [users.NAME] in the permissions, else [default]."
-        ),
+        typer.Option(help="The name of the person asking: chooses [users.NAME] in the permissions, else [default]."),
     ] = None
     otherwise: Annotated[
         list[str] | None,
-        typer.Option(
-            "--otherwise", help="A guess about files to decide otherwise, such as totals or sales.totals; repeatable."
-        ),
+        typer.Option(help="A guess about files to decide otherwise, such as totals or sales.totals; repeatable."),
     ] = None
     schemas: Annotated[
         str | None,
@@ -150,7 +145,7 @@ class DatabaseOptions(AccessOptions):
     """Command-line options for a database and a person's rights."""
 
     db: Annotated[
-        str, typer.Option("--db", help="The database: a path or URL (shop.db, postgresql://...), or files (sales.csv).")
+        str, typer.Option(help="The database: a path or URL (shop.db, postgresql://...), or files (sales.csv).")
     ]
 
     def open(self) -> Database:
@@ -168,13 +163,13 @@ class AgentOptions(DatabaseOptions):
     preset: PresetOption = None
     settings: SettingsOption = None
     effort: Annotated[
-        str | None, typer.Option("--effort", help="low, auto or high: how much a turn may spend beyond one request.")
+        str | None, typer.Option(help="low, auto or high: how much a turn may spend beyond one request.")
     ] = None
     examples: ExamplesOption = None
     embedding: EmbeddingOption = "hashed"
     audit: Annotated[
         Path | None,
-        typer.Option("--audit", help="Add a line of JSON to this file for every turn, before its answer is given."),
+        typer.Option(help="Add a line of JSON to this file for every turn, before its answer is given."),
     ] = None
     knowledge: KnowledgeOption = None
 

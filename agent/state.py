@@ -6,9 +6,9 @@ read back is validated against its type.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import add
 from typing import Annotated, Any, TypeVar
 
 from langgraph.graph import MessagesState
@@ -16,18 +16,12 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from ..tools.errors import ConversationTooNew, TableturnError
-from ..tools.linking import PastTurn
 from .records import Attempt, Turn, Usage
 
 T = TypeVar("T")
 
 Record = dict[str, Any]  # a record's JSON form; `agent/records.py` names the types
 Update = dict[str, Any]  # what a node writes: keys of the state with their new values
-
-
-def add_drafts(before: list[Record], more: list[Record]) -> list[Record]:
-    """Return the drafts of parallel nodes in one list."""
-    return [*before, *more]
 
 
 def add_notes(before: list[str], more: list[str]) -> list[str]:
@@ -58,7 +52,7 @@ class AgentState(MessagesState):
     sql: str  # the query to run next: what a person edits in a checkpoint
     sql_source: str  # where that query came from
     attempts: list[Record]  # queries run so far (`Attempt`)
-    drafts: Annotated[list[Record], add_drafts]  # what nodes side by side wrote (`CandidateDraft`), in any order
+    drafts: Annotated[list[Record], add]  # what nodes side by side wrote (`CandidateDraft`), in any order
     notes: Annotated[list[str], add_notes]  # for the answer: what was left out, repaired, or switched off
     usage: dict[str, Record]  # node name to `Usage`
     next: str  # the node that comes next, chosen by the last one
@@ -116,30 +110,9 @@ class _ValidatedRecord(dict[str, Any]):
         return dict, (dict(self),)
 
 
-_written = OrderedDict[tuple[type[Any], int], _ValidatedRecord]()
-"""By type and question, the record that was written last: what another shares with it is seen field by field."""
-
-_MOST_WRITTEN = 256  # questions that are answered at once
-
-
 def dump(value: Any) -> Record:
-    """Return the JSON form of a record; copy it, never change it.
-
-    Node after node changes a few fields of one record: what it shares with the one before is not written again.
-    """
-    kind = type(value)
-    key = kind, id(getattr(value, "question", None))  # attempts have none: of those with their rows one is enough
-    before = _written.pop(key, None)
-    changed: set[str] | None = None
-    if before is not None:
-        changed = {name for name in before if getattr(value, name) is not getattr(before.record, name)}
-    fields = _make_type_adapter(kind).dump_python(value, mode="json", include=changed)
-    known = _ValidatedRecord(fields if before is None else {**before, **fields}, value)
-    if kind in (Turn, PastTurn, Attempt):  # large, and of values that cannot change
-        _written[key] = known
-        while len(_written) > _MOST_WRITTEN:
-            _written.popitem(last=False)
-    return known
+    """Return the JSON form of a record; copy it, never change it."""
+    return _ValidatedRecord(_make_type_adapter(type(value)).dump_python(value, mode="json"), value)
 
 
 def dump_fields(value: Any, names: Iterable[str]) -> Record:

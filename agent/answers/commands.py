@@ -9,29 +9,25 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
+from ...tools.database import Cancellation
 from ...tools.errors import SettingsError
+from ...tools.knowledge import Entry
 from .. import verbs
-from ..records import Status
-
-if TYPE_CHECKING:
-    from ...tools.database import Cancellation
-    from ...tools.knowledge import Entry
-    from ..resources import Resources
-    from .answer import Answer
-    from .render import AnswerBackground
+from ..records import Status, Turn
+from ..resources import Resources
+from .answer import Answer
 
 _SHOWN = 100  # characters of a question in a list
 
 
 @dataclass(frozen=True)
 class NumberedAnswer:
-    """An answer of a conversation, with the question and the background."""
+    """An answer of a conversation, with the question and the turn."""
 
     answer: Answer
     asked: str = ""  # the words that it answers; empty where it was not a turn that gave it
-    why: AnswerBackground | None = None  # what it rests on; None where that is not known
+    turn: Turn | None = None  # the turn that gave it; None where that is not known
     wording: str = ""  # the question that it corrects the answer to; empty if it answers its own
 
 
@@ -44,9 +40,9 @@ class ConversationAnswers:
     listed: dict[str, str] = field(default_factory=dict[str, str])  # ids of lessons, by number in the list shown last
     cancellation: Cancellation | None = None  # ends the queries of a command; None where nobody can
 
-    def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
+    def take(self, answer: Answer, asked: str = "", turn: Turn | None = None, wording: str = "") -> Answer:
         """Store an answer under the next number; return the answer to show to the person."""
-        self.held.append(NumberedAnswer(answer, asked, why, wording))
+        self.held.append(NumberedAnswer(answer, asked, turn, wording))
         return answer
 
     def choose_wording(self, chosen: NumberedAnswer) -> str:

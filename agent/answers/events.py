@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 from langchain_core.messages import AIMessageChunk
 from langgraph.types import Overwrite, StreamMode
@@ -12,9 +12,7 @@ from langgraph.types import Overwrite, StreamMode
 from ...prompts.find_sql import find_partial_sql
 from ..advice import call_with_fallback
 from ..effects import TASK
-
-if TYPE_CHECKING:
-    from .answer import Answer
+from .answer import Answer
 
 STREAM_MODES: list[StreamMode] = ["custom", "updates", "values", "messages"]
 """What is asked of LangGraph: progress events, node updates, the state for the answer, and replies as they come."""

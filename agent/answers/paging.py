@@ -16,19 +16,17 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from ...tools.database import Cancellation
+from ...tools.database.fetch import Row
 from ...tools.database.table import convert_cell
 from ...tools.errors import ExportError, ResultTooLarge
 from ...tools.export import ExportResult, Format, Target, export_rows
 from ...tools.formats import PLAIN, ColumnFormat, find_number_marks, format_rows
 from ..audit import AuditedQuery, run_and_audit_query
-
-if TYPE_CHECKING:
-    from ...tools.database import Cancellation
-    from ...tools.database.fetch import Row
-    from ..resources import Resources
-    from .answer import Answer
+from ..resources import Resources
+from .answer import Answer
 
 R = TypeVar("R")
 

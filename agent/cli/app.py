@@ -58,15 +58,13 @@ class OutputOptions:
         typer.Option("--output", "-o", help="Write all rows to this file; the query is run again. See --format."),
     ] = None
     chart: Annotated[
-        Path | None, typer.Option("--chart", help="Draw a chart of the result in this file: .svg, .png or .html.")
+        Path | None, typer.Option(help="Draw a chart of the result in this file: .svg, .png or .html.")
     ] = None
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Say what the answer is based on, what the SQL computes, and what was tried."),
     ] = False
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, max=1_000_000, help="The most rows to show or write.")
-    ] = None
+    limit: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="The most rows to show or write.")] = None
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the SQL and what it would read, without running it.")
     ] = False
@@ -116,15 +114,15 @@ def chat(
     options: AgentOptions,
     as_json: JsonOption = False,
     thread: Annotated[
-        str | None, typer.Option("--thread", help="Save the conversation under this name, or continue a saved one.")
+        str | None, typer.Option(help="Save the conversation under this name, or continue a saved one.")
     ] = None,
     checkpoints: Annotated[
         Path | None,
-        typer.Option("--checkpoints", help="The SQLite file for saved conversations. Default: in your data folder."),
+        typer.Option(help="The SQLite file for saved conversations. Default: in your data folder."),
     ] = None,
     price: Annotated[
         tuple[float, float] | None,
-        typer.Option("--price", help="Dollars per million prompt and completion tokens, such as 0.25,2, for /cost."),
+        typer.Option(help="Dollars per million prompt and completion tokens, such as 0.25,2, for /cost."),
     ] = None,
 ) -> None:
     """Hold a conversation: type questions, or pipe them in, one per line.
@@ -149,12 +147,12 @@ def sample(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> 
 @expand_options(without=("model", "base_url", "annotator", "preset", "settings", "effort", "audit"))
 def lessons(
     options: AgentOptions,
-    note: Annotated[str | None, typer.Option("--note", help="Save a definition: WORD means MEANING.")] = None,
+    note: Annotated[str | None, typer.Option(help="Save a definition: WORD means MEANING.")] = None,
     edit: Annotated[
         tuple[str, str] | None,
-        typer.Option("--edit", help="The name or id of one, and its new question, SQL or meaning."),
+        typer.Option(help="The name or id of one, and its new question, SQL or meaning."),
     ] = None,
-    forget: Annotated[str | None, typer.Option("--forget", help="The name or id of one to remove.")] = None,
+    forget: Annotated[str | None, typer.Option(help="The name or id of one to remove.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List saved answers and definitions; add, change or remove one of them."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..answers.answer import Answer
     from ..answers.events import Event
-    from ..answers.render import AnswerBackground
+    from ..records import Turn
 
 
 CELL_CHARACTERS = 80  # longest cell of a table; a record has it whole
@@ -45,6 +45,7 @@ class TerminalTable:
     rows: Sequence[Sequence[Cell]]
     caption: str = ""  # what stands below; empty for nothing
     formats: Sequence[ColumnFormat] = ()
+    hint: str = ""  # how to see all columns, where some do not fit
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         wide = not console.is_terminal
@@ -60,6 +61,8 @@ class TerminalTable:
         if left_out := self.headings[shown:]:
             more = Labels(formats[0].locale).say("more_columns", len(left_out))
             yield Text(sanitize_text(f"{more}: {', '.join(left_out)}"), style="dim")
+            if self.hint:
+                yield Text(self.hint, style="dim")
         if self.caption:
             yield Text(self.caption, style="dim")
 
@@ -128,7 +131,8 @@ def show_answer(
     drawn = answer.drawn if answer.answered and answer.pictured else None
     if not _is_result_in_text(answer, brief) and (drawn is None or drawn.kind != "bar"):
         caption += f"; {labels.say('more_shows')}" if caption and brief and console.is_terminal else ""
-        console.print(TerminalTable(answer.headings, answer.rows[:shown], caption, answer.formats))
+        hint = "/wide: all columns" if brief else ""
+        console.print(TerminalTable(answer.headings, answer.rows[:shown], caption, answer.formats, hint))
     if drawn is not None:
         from ...tools.charts.draw import draw_chart
 
@@ -167,12 +171,12 @@ def _is_result_in_text(answer: Answer, brief: bool) -> bool:
     return cells in ([], [None]) or (brief and len(cells) == 1 and str(cells[0]) in answer.text)
 
 
-def render_answer_reasons(answer: Answer, why: AnswerBackground | None = None) -> RenderableType:
+def render_answer_reasons(answer: Answer, turn: Turn | None = None) -> RenderableType:
     """Return the basis of an answer, the queries tried and the confidence, for the terminal."""
     from ..answers.render import list_answer_reasons
 
     parts: list[RenderableType] = []
-    for heading, lines in list_answer_reasons(answer, why):
+    for heading, lines in list_answer_reasons(answer, turn):
         parts += [Text(heading, style="bold"), Padding(Text(sanitize_text("\n".join(lines))), (0, 0, 0, 2))]
     return Group(*parts)
 

@@ -47,7 +47,7 @@ class CheckResult:
 @expand_options()
 def doctor(
     options: AccessOptions,
-    db: Annotated[str | None, typer.Option("--db", help="A database to check too, as for ask.")] = None,
+    db: Annotated[str | None, typer.Option(help="A database to check too, as for ask.")] = None,
     model: ModelOption = None,
     base_url: UrlOption = None,
     examples: ExamplesOption = None,

@@ -31,7 +31,6 @@ class StoreOptions:
     store: Annotated[
         str | None,
         typer.Option(
-            "--store",
             envvar="TABLETURN_EXAMPLES",
             help="A folder, or a Chroma server's URL. Default: a folder in your data folder.",
         ),
@@ -57,10 +56,10 @@ class CompletionOptions(StoreOptions):
     """Command-line options for rewriting the questions of an example store."""
 
     store: Annotated[str | None, typer.Argument(help="The store: a folder, or a Chroma server's URL.")] = None
-    model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None
+    model: Annotated[str | None, typer.Option(help="As for ask; a model is needed.")] = None
     base_url: UrlOption = None
-    calls: Annotated[int, typer.Option("--calls", min=1, help="The most requests to make; retries count.")] = 100_000
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Dialogues or questions to process at once.")] = 4
+    calls: Annotated[int, typer.Option(min=1, help="The most requests to make; retries count.")] = 100_000
+    jobs: Annotated[int, typer.Option(min=1, help="Dialogues or questions to process at once.")] = 4
     as_json: JsonOption = False
 
 
@@ -94,7 +93,7 @@ def import_(
         ),
     ],
     databases: Annotated[
-        Path | None, typer.Option("--databases", help="Folder of the databases: SQL is run, schemas are filled in.")
+        Path | None, typer.Option(help="Folder of the databases: SQL is run, schemas are filled in.")
     ] = None,
     whole_schemas: Annotated[
         bool,
@@ -105,13 +104,11 @@ def import_(
     db: Annotated[
         str | None,
         typer.Option(
-            "--db", help="The database that all examples belong to. They need only question and sql, which are checked."
+            help="The database that all examples belong to. They need only question and sql, which are checked."
         ),
     ] = None,
     trust: Annotated[bool, typer.Option("--trust", help="With --db: import doubtful examples too.")] = False,
-    author: Annotated[
-        str, typer.Option("--author", help="With --db: the author of the examples. Default: --user.")
-    ] = "",
+    author: Annotated[str, typer.Option(help="With --db: the author of the examples. Default: --user.")] = "",
     seeds: Annotated[bool, typer.Option("--seeds", help="Import the built-in examples too.")] = False,
 ) -> None:
     """Import examples from files; skip examples that are already stored.
@@ -273,10 +270,8 @@ def _rewrite_questions(options: CompletionOptions, form: Literal["rephrased", "s
 @expand_options()
 def list_(
     stored: StoreOptions,
-    database: Annotated[str | None, typer.Option("--database", help="Only examples of this database.")] = None,
-    source: Annotated[
-        str | None, typer.Option("--source", help="Only examples from this source, such as approved.")
-    ] = None,
+    database: Annotated[str | None, typer.Option(help="Only examples of this database.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only examples from this source, such as approved.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="The most examples to list.")] = 100,
     as_json: JsonOption = False,
 ) -> None:
@@ -291,10 +286,10 @@ def search(
     stored: StoreOptions,
     options: AccessOptions,
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
-    db: Annotated[str | None, typer.Option("--db", help="The database that the question is for.")] = None,
-    by: Annotated[str, typer.Option("--by", help="skeleton, question, draft, voted or random.")] = "skeleton",
-    draft: Annotated[str, typer.Option("--draft", help="A first SQL for the question, for --by draft.")] = "",
-    simplified: Annotated[str, typer.Option("--simplified", help="The question in plain common words.")] = "",
+    db: Annotated[str | None, typer.Option(help="The database that the question is for.")] = None,
+    by: Annotated[str, typer.Option(help="skeleton, question, draft, voted or random.")] = "skeleton",
+    draft: Annotated[str, typer.Option(help="A first SQL for the question, for --by draft.")] = "",
+    simplified: Annotated[str, typer.Option(help="The question in plain common words.")] = "",
     as_json: JsonOption = False,
 ) -> None:
     """Show the examples that the default settings choose for a question.

@@ -90,9 +90,7 @@ def check(
 def export(
     options: DatabaseOptions,
     knowledge: KnowledgeOption = None,
-    form: Annotated[
-        Literal["yaml", "json"], typer.Option("--form", help="A knowledge file in YAML or in JSON.")
-    ] = "yaml",
+    form: Annotated[Literal["yaml", "json"], typer.Option(help="A knowledge file in YAML or in JSON.")] = "yaml",
 ) -> None:
     """Print all valid entries of all files as one file, for review or for programs."""
     from ...tools.knowledge.write import build_knowledge_content
@@ -122,9 +120,7 @@ def suggest(
             "database server records (pg_stat_statements, performance_schema); repeatable.",
         ),
     ],
-    least: Annotated[
-        int, typer.Option("--least", min=1, help="The least number of queries that must contain a suggestion.")
-    ] = 2,
+    least: Annotated[int, typer.Option(min=1, help="The least number of queries that must contain a suggestion.")] = 2,
     as_json: JsonOption = False,
 ) -> None:
     """Suggest joins, terms and metrics from a log of queries.

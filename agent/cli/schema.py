@@ -24,13 +24,11 @@ if TYPE_CHECKING:
 @expand_options()
 def annotate(
     options: DatabaseOptions,
-    model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
+    model: Annotated[str | None, typer.Option(help="As for ask; a model is needed.")] = None,
     base_url: UrlOption = None,
     calls: Annotated[
         int,
-        typer.Option(
-            "--calls", min=0, max=1_000, help="The most tasks to give the model; each is tried up to three times."
-        ),
+        typer.Option(min=0, max=1_000, help="The most tasks to give the model; each is tried up to three times."),
     ] = 100,
     again: Annotated[
         bool,
@@ -90,12 +88,11 @@ def link(
     history: Annotated[
         Path | None,
         typer.Option(
-            "--history",
             help='Earlier turns, oldest first, as {"question": ..., "sql": ...}: a JSON list, or one per line.',
         ),
     ] = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", min=0, max=1, help="The least probability of items to keep; 0 keeps all.")
+        float, typer.Option(min=0, max=1, help="The least probability of items to keep; 0 keeps all.")
     ] = 0.1,
     annotations: Annotated[
         bool, typer.Option("--annotations", help="Link with the descriptions that a model wrote last.")

@@ -6,7 +6,7 @@ import csv
 import io
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from sqlglot import exp
@@ -124,15 +124,8 @@ def _predict_query_form(state: AgentState, turn: Turn, run: Run, schema: Schema)
 P = TypeVar("P", int, str)
 
 COLUMNS_SHOWN = 12  # columns whose contents are shown at most
-
-
-@dataclass(frozen=True)
-class FeedbackLimits:
-    """The maximum size of one part of the feedback."""
-
-    rows: int = 10  # of a result
-    cell: int = 80  # characters of one value
-    tokens: int = 1_500  # of the part, by our own estimate
+_CELL = 80  # characters of one value
+_TOKENS = 1_500  # of one part of the feedback, by our own estimate
 
 
 def format_problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
@@ -167,30 +160,29 @@ def format_finding(finding: Finding) -> str:
 
 def format_values(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
     """List the values that the question mentions, and sample values of the query's columns."""
-    within = FeedbackLimits()
     named = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
     stems = frozenset(stem for name in named for stem in stem_name(name))
     # Part of a value may be found only because the question names a column so: "city" is no Boise City.
     values = (match for match in mentioned if match.how != "part" or not stems.issuperset(stem_name(match.mention)))
-    lines = [f"{match.table}.{match.column} holds {_format_cell(match.value, within.cell)}" for match in values]
+    lines = [f"{match.table}.{match.column} holds {_format_cell(match.value, _CELL)}" for match in values]
     query = read_query(sql, schema)
     places = sorted(query.used.columns) if query else []
     used = [(table, column) for table, name in places if (column := schema.column(table, name)) and column.samples]
     for table, column in used[:COLUMNS_SHOWN]:
-        samples = ", ".join(_format_cell(value, within.cell) for value in column.samples)
+        samples = ", ".join(_format_cell(value, _CELL) for value in column.samples)
         whole = column.distinct is not None and column.distinct <= len(column.samples)
         lines.append(f"{table}.{column.name}: {samples}{'' if whole else ', ...'}")
-    return "\n".join(_limit_parts_to_tokens(lines, within.tokens))
+    return "\n".join(_limit_parts_to_tokens(lines, _TOKENS))
 
 
-def format_result_csv(result: PlainResult, within: FeedbackLimits = FeedbackLimits()) -> str:
+def format_result_csv(result: PlainResult, rows: int = 10, *, characters: int = _CELL, tokens: int = _TOKENS) -> str:
     """Return the first rows and columns of a result as CSV, with the total numbers."""
-    head = [_format_cell(name, within.cell) for name in result.columns]
-    rows = [[_format_cell(cell, within.cell) for cell in row] for row in result.rows[: within.rows]]
+    head = [_format_cell(name, characters) for name in result.columns]
+    cells = [[_format_cell(cell, characters) for cell in row] for row in result.rows[:rows]]
     # The widest column names and values have to leave room for a second line.
-    costs = (max(estimate_tokens(row[number]) for row in [head, *rows]) + 1 for number in range(len(head)))
-    wide = max(len(_limit_parts_to_tokens(costs, within.tokens // 2)), 1)
-    shown = _limit_parts_to_tokens([_format_csv_line(row[:wide]) for row in [head, *rows]], within.tokens) or [
+    costs = (max(estimate_tokens(row[number]) for row in [head, *cells]) + 1 for number in range(len(head)))
+    wide = max(len(_limit_parts_to_tokens(costs, tokens // 2)), 1)
+    shown = _limit_parts_to_tokens([_format_csv_line(row[:wide]) for row in [head, *cells]], tokens) or [
         _format_csv_line(head[:1])
     ]
     if len(shown) <= result.row_count or result.truncated:

@@ -159,7 +159,7 @@ def _open_provider(provider: str, name: str, base_url: str | None, options: dict
     except Exception as error:
         if "Unsupported provider" in str(error):
             return None
-        raise ModelError(f"{provider}:{name} cannot be used: {' '.join(str(error).split())[:200]}") from error
+        raise ModelError(f"{provider}:{name} cannot be used: {_shorten_error(error)}") from error
 
 
 def _open_openai_model(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel:

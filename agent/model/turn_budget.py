@@ -50,11 +50,6 @@ class TurnBudget(NamedTuple):
         """The remaining time in seconds."""
         return self.until - time.monotonic()
 
-    @property
-    def wait(self) -> float:
-        """The maximum time to wait for one task, in seconds."""
-        return min(self.seconds, self.task_seconds)
-
     def compute_max_reply_tokens(self, prompt: int, wanted: int | None) -> int:
         """Return the maximum number of tokens for the next reply."""
         self.check_time_left()

@@ -76,9 +76,8 @@ def make_execute_update(turn: Turn, done: Done[SQLDraft], source: AttemptSource,
     return make_update("execute", turn, [*notes, *done.notes, *draft.notes], sql=draft.sql, sql_source=source)
 
 
-def make_draft_update(turn: Turn, done: Done[SQLDraft], settings: Settings, notes: Iterable[str] = ()) -> Update:
+def make_draft_update(turn: Turn, done: Done[SQLDraft], settings: Settings) -> Update:
     """Return the update that runs a draft, asks the person back, or declines."""
-    notes = [*notes, *done.notes]
     if done.reply.declines and done.reply.understood is not None:
         # About the question as it stands. What may not be declined is no reply to the task: there is a way to go.
         standing = turn.rephrasing
@@ -88,9 +87,9 @@ def make_draft_update(turn: Turn, done: Done[SQLDraft], settings: Settings, note
             simplified=standing.simplified,
             self_contained=standing.self_contained,
         )
-        ended = decline_or_ask(turn, about, settings, notes)
-        return ended or end_turn(turn, "error", done.reply.understood.reply, "failed", notes)
-    return make_execute_update(turn, done._replace(notes=()), "draft", notes)
+        ended = decline_or_ask(turn, about, settings, done.notes)
+        return ended or end_turn(turn, "error", done.reply.understood.reply, "failed", done.notes)
+    return make_execute_update(turn, done, "draft")
 
 
 def decline_or_ask(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()) -> Update | None:

@@ -245,9 +245,8 @@ class OfflineTranslator:
             case GenerateSQLTask():
                 return self._generate_draft(task)
             case ReviseSQLTask():
-                return _make_draft_from_answer(
-                    self._get_parsed_answer(task.generate)
-                )  # it knows no better: the loop ends
+                # It knows no better: the loop ends.
+                return _make_draft_from_answer(self._get_parsed_answer(task.generate))
             case ExplainTask():
                 return Explanation(explain(Query.of(task.sql, task.schema.dialect, task.schema)))
             case _:

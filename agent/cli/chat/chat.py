@@ -16,11 +16,10 @@ from ...answers.commands import ConversationAnswers, NumberedAnswer
 from ...answers.paging import PagedResultCache, PageRequest, make_first_page
 from ...answers.phrasing import format_count
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
-from ...records import Usage
+from ...records import Turn, Usage
 from ...verbs import compute_token_cost
 
 if TYPE_CHECKING:
-    from ...answers.render import AnswerBackground
     from ...conversation import Conversation
     from ...sqlagent import SQLAgent
 
@@ -103,11 +102,11 @@ class ChatSession(ConversationAnswers):
         """Load the last answer of an earlier run, if there is one."""
         last = self.conversation.last()
         if last is not None:
-            self.take(last, why=self.conversation.why())
+            self.take(last, turn=self.conversation.why())
 
-    def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
+    def take(self, answer: Answer, asked: str = "", turn: Turn | None = None, wording: str = "") -> Answer:
         """Number an answer, and add the rows that may not be sent to a model."""
-        answer = super().take(self.agent.deliver(answer), asked, why, wording)
+        answer = super().take(self.agent.deliver(answer), asked, turn, wording)
         self._reset_pages_to_last_answer()
         return answer
 

@@ -14,12 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ....tools.charts import Chart
 from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.formats import format_rows
@@ -35,7 +34,7 @@ from .chat import PAGE, AnswerPages, ChatSession, cancel_on_interrupt
 
 def _show_answer_reasons(chat: ChatSession, args: str) -> RenderableType:
     held, _ = chat.choose(args, "explain")
-    return render_answer_reasons(held.answer, held.why)
+    return render_answer_reasons(held.answer, held.turn)
 
 
 def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
@@ -140,20 +139,11 @@ def _show_or_write_chart(chat: ChatSession, args: str) -> RenderableType:
     answer = chat.choose("", "draw")[0].answer
     if args:
         return write_chart_file(answer, Path(args).expanduser())[1]
-    drawn = verbs.chart(answer)
-    return "no chart fits this result" if drawn is None else _ChartView(drawn)
+    if (drawn := verbs.chart(answer)) is None:
+        return "no chart fits this result"
+    from ....tools.charts.draw import draw_chart
 
-
-@dataclass(frozen=True)
-class _ChartView:
-    """A chart that is drawn as wide as the console."""
-
-    chart: Chart
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from ....tools.charts.draw import draw_chart
-
-        yield draw_chart(self.chart, console)
+    return draw_chart(drawn, Console(stderr=True))
 
 
 def _make_page_table(pages: AnswerPages) -> RenderableType:

@@ -11,13 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from ....tools.errors import TableturnError
-from ....tools.formats import format_rows
 from ....tools.terminal import print_json_line, sanitize_text, warn
-from ...answers.answer import Answer
 from ...answers.commands import is_slash_command
 from ...conversation_files import lock_conversation, open_checkpointer
 from ...options import AgentOptions
-from ..display import ROWS_SHOWN, count_fitting_columns, show_answer
+from ..display import show_answer
 from ..output import ANSWERED, NOT_ANSWERED, take_turn
 from .chat import ChatSession, ConversationCost
 from .commands import NextQuestion, Said, run
@@ -88,20 +86,9 @@ def _ask_question(chat: ChatSession, asked: NextQuestion, as_json: bool) -> int:
         print_json_line(answer.to_dict())
     else:
         show_answer(answer, brief=True)
-        _print_hidden_columns_hint(answer)
     if asked.wording and answer.answered:
         warn(f"right now? /approve saves it as the answer to: {asked.wording}")
     return ANSWERED if answer.answered else NOT_ANSWERED
-
-
-def _print_hidden_columns_hint(answer: Answer) -> None:
-    """Print a hint about `/wide` on a terminal if columns are hidden."""
-    console = Console()
-    if not console.is_terminal or not answer.rows:
-        return
-    rows = format_rows(answer.rows[:ROWS_SHOWN], answer.formats)
-    if count_fitting_columns(answer.headings, rows, console.width) < len(answer.headings):
-        console.print(Text("/wide: all columns", style="dim"))
 
 
 def _print_command_result(said: Said) -> None:

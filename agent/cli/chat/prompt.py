@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import termios
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -25,11 +26,6 @@ from ...effects import start
 from .chat import ChatSession
 from .commands import BY_NAME
 
-try:
-    import termios
-except ImportError:  # not there on Windows, where typing is kept anyway
-    termios = None
-
 _INPUT, _LOCAL = 0, 3  # places in what `tcgetattr` gives
 _before: Any = None  # how the terminal was before the conversation
 
@@ -38,9 +34,6 @@ _before: Any = None  # how the terminal was before the conversation
 def buffer_typed_keys() -> Generator[None]:
     """Save keys typed while the context is open for the next prompt, without showing the keys."""
     global _before
-    if termios is None:
-        yield
-        return
     _before = termios.tcgetattr(sys.stdin)
     now = termios.tcgetattr(sys.stdin)
     now[_INPUT] &= ~termios.ICRNL
@@ -55,9 +48,6 @@ def buffer_typed_keys() -> Generator[None]:
 @contextmanager
 def restore_terminal_mode() -> Generator[None]:
     """Restore the terminal's original mode while the context is open, for another program."""
-    if termios is None or _before is None:
-        yield
-        return
     now = termios.tcgetattr(sys.stdin)
     termios.tcsetattr(sys.stdin, termios.TCSADRAIN, _before)
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.agent import SQLAgent
-from tableturn.agent.evidence.feedback import FeedbackLimits, format_result_csv
+from tableturn.agent.evidence.feedback import format_result_csv
 from tableturn.agent.records import PlainResult
 from tableturn.prompts.templating import estimate_tokens
 
@@ -20,20 +20,24 @@ def test_a_small_result_is_shown_whole() -> None:
 
 def test_what_is_left_out_is_said() -> None:
     result = PlainResult(("a",), tuple((number,) for number in range(30)), truncated=True)
-    assert format_result_csv(result, FeedbackLimits(rows=2)) == "a\n0\n1\n... (30 or more rows in all)\n"
+    assert format_result_csv(result, 2) == "a\n0\n1\n... (30 or more rows in all)\n"
 
 
 @given(
     st.integers(1, 200),
     st.integers(0, 30),
     st.text(max_size=300),
-    st.builds(FeedbackLimits, st.integers(1, 50), st.integers(8, 200), st.integers(50, 500)),
+    st.integers(1, 50),
+    st.integers(8, 200),
+    st.integers(50, 500),
 )
-def test_no_result_is_shown_beyond_its_bounds(columns: int, rows: int, cell: str, bounds: FeedbackLimits) -> None:
+def test_no_result_is_shown_beyond_its_bounds(
+    columns: int, rows: int, cell: str, most: int, characters: int, tokens: int
+) -> None:
     result = PlainResult(tuple(f"c{number}" for number in range(columns)), ((cell,) * columns,) * rows)
-    shown = format_result_csv(result, bounds)
-    assert shown.count("\n") <= bounds.rows + 3
-    assert estimate_tokens(shown) <= bounds.tokens + 2 * bounds.cell + 40, "one cell, and what was left out"
+    shown = format_result_csv(result, most, characters=characters, tokens=tokens)
+    assert shown.count("\n") <= most + 3
+    assert estimate_tokens(shown) <= tokens + 2 * characters + 40, "one cell, and what was left out"
 
 
 def test_what_failed_is_said_once(shop: Path) -> None:
