@@ -40,7 +40,7 @@ from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
-from .answers.phrasing import analyze_sql, build_display, explain_query, phrase_answer
+from .answers.phrasing import analyze_sql, build_display, describe_other_query, explain_query, phrase_answer
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
 from .records import AnswerSentence, AttemptView, Status, make_plain_result
@@ -283,6 +283,8 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         read, result, choose_locale(answer.question, setting, record.sentence.say if record.sentence else "")
     )
     rows = None if result.withheld == "all" else result.row_count
+    if sql != own:
+        record = describe_other_query(record, read, looks)
     new = replace(
         record,
         intent="answerable",
