@@ -277,11 +277,9 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = make_plain_result(run_query(query, resources, resources.settings.limits, cancellation))
-    read = analyze_sql(sql, database)
+    read, said = analyze_sql(sql, database), record.sentence.say if record.sentence else ""
     setting = answer.formats[0].locale if answer.formats else resources.settings.locale
-    looks = build_display(
-        read, result, choose_locale(answer.question, setting, record.sentence.say if record.sentence else "")
-    )
+    looks = build_display(read, result, choose_locale(answer.question, setting, said))
     rows = None if result.withheld == "all" else result.row_count
     if sql != own:
         record = describe_other_query(record, read, looks)
@@ -300,7 +298,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         trusted=None,
         trust_reason="",
         evidence={},
-        sentence=AnswerSentence(record.sentence.say) if record.sentence and sql == own else None,
+        sentence=AnswerSentence(said) if said and sql == own else None,
         attempts=(*record.attempts, AttemptView(sql, None, rows, "")),
         notes=(_EDITED,),
         noted=(),

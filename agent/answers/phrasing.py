@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from sqlglot import exp
 
+from ...tools.basis.basis import build_query_basis
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
 from ...tools.formats import (
@@ -26,7 +28,7 @@ from ...tools.labels import Labels
 from ...tools.sql import ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
 from ...tools.words import humanize_name
 from ..advice import call_with_fallback, with_fallback
-from ..records import AnswerRecord, Note, PlainCell, PlainResult
+from ..records import AnswerRecord, Note, PlainCell, PlainResult, Readings
 
 COLUMNS_IN_WORDS = 8  # so many columns are named at most: the names of more stand over the rows
 ROWS_IN_WORDS = 5  # longest result that is spelled out
@@ -277,6 +279,14 @@ def explain_query(query: Query | None) -> str:
         return explain(query) if query else ""
     except SQLParseError:
         return ""
+
+
+def describe_other_query(record: AnswerRecord, query: Query | None, looks: ColumnDisplay) -> AnswerRecord:
+    """Return a record with what another query in the place of its own rests on; its rows are not counted."""
+    basis = None
+    with suppress(SQLParseError):
+        basis = build_query_basis(query, record.question, origin="edited", labels=looks.labels) if query else None
+    return replace(record, basis=basis, readings=Readings(), ledger=None)
 
 
 @with_fallback("phrasing", ())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import NamedTuple, ParamSpec, TypeVar
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
@@ -209,11 +209,14 @@ def writes(sql: str, dialect: str = "sqlite") -> bool:
     if CHANGES.match(sql.lstrip()) or _PRAGMA_CHANGES.match(sql):
         return True
     try:
-        tree = parse_one(sql, dialect=get_dialect_rules(dialect).grammar)
-        calls = (call.name.lower() for call in tree.find_all(exp.Anonymous))
-        return tree.find(*_WRITES) is not None or any(call in _CHANGING_CALLS for call in calls)
-    except (SqlglotError, RecursionError):
-        return _INTO_FILE.search(sql) is not None
+        trees = [parse(sql, dialect).tree]
+    except SQLParseError:
+        try:
+            trees = [tree for tree in parse_text(sql, get_dialect_rules(dialect).grammar)[1] if tree is not None]
+        except (SqlglotError, RecursionError):
+            return _INTO_FILE.search(sql) is not None
+    calls = (call.name.lower() for tree in trees for call in tree.find_all(exp.Anonymous))
+    return any(tree.find(*_WRITES) for tree in trees) or any(call in _CHANGING_CALLS for call in calls)
 
 
 def _expand_in_tables(tree: exp.Expr) -> exp.Expr:
