@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from ...tools.database import Database
 from ...tools.formats import ColumnFormat, find_measure, format_cell
-from ...tools.labels import find_language, join_names
+from ...tools.labels import find_language, join_names, read_languages
 from ...tools.sql import Query, read_query
 from ...tools.words import fold, humanize_name, words
 from ..advice import with_fallback
@@ -28,7 +28,6 @@ from .sentence_comparisons import (
     QueryResult,
     compile_phrases,
     find_columns_by_name,
-    is_listed,
     read_number_words,
 )
 
@@ -202,6 +201,7 @@ def _spell_words(text: str) -> str:
 def _has_only_given_numbers(gapped: str, given: str, language: str, columns: str = "") -> bool:
     """Whether each number in a sentence is also in the question or query, or as a word in a name of `columns`."""
     values, spelled = read_number_words()
+    common = read_languages().get(language, {}).get("common", "").split()
     tokens = set(_NUMBER.findall(given))
     runs = {form for token in tokens for run in _split_number(token) for form in (run, run.lstrip("0"))}
     for token in _NUMBER.findall(gapped):
@@ -222,7 +222,7 @@ def _has_only_given_numbers(gapped: str, given: str, language: str, columns: str
         said.isdisjoint((word.folded, word.stem))
         and str(values.get(word.folded)) not in runs
         and spelled.fullmatch(word.folded)
-        and not is_listed(word.text, language, "common")  # `due` is a number in Italian
+        and word.text.lower() not in common  # `due` is a number in Italian
         for word in words(_PRONOUN.sub(" ", _PERCENT.sub(" ", gapped)))
     )
 

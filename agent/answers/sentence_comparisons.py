@@ -43,7 +43,7 @@ _AGES = re.compile(r"age|ages|old|years?")
 
 _STOPS = frozenset(",;:.!?()[]…–—。、，：；！？।॥؟")
 _ASIAN = re.compile(r"[\u2e80-\u9fff]")
-_PATTERNS = {"letters", "told", "bounds", "examples"}  # the kinds that are no lists of words
+_PATTERNS = {"letters", "told", "answers", "bounds", "examples"}  # the kinds that are no lists of words
 
 
 @dataclass(frozen=True)
@@ -210,8 +210,11 @@ class ComparingSentence:
 
     def is_borne_out(self) -> bool:
         """Whether the rows and the query's order bear out all that the sentence compares."""
+        # Yes or no is not known before there are rows.
+        is_answer = re.match(rf"\s*{compile_phrases('answers').pattern}\s*[,.:;!—–-]", self.text, re.IGNORECASE)
         return (
-            self._is_paired()
+            not is_answer
+            and self._is_paired()
             and self._are_ends_in_order()
             and self._is_no_false_sum()
             and all(map(self._is_rank, _RANKINGS))
@@ -224,6 +227,7 @@ class ComparingSentence:
 
     def _is_rank(self, ranking: Ranking) -> bool:
         """Whether the cells beside a superlative are the largest or smallest, or of their rows."""
+        named = False
         for number, (words, _) in enumerate(self.clauses):
             if not any(self._is_of(word, ranking) for word in words):
                 continue
@@ -233,8 +237,11 @@ class ComparingSentence:
             if ordered and any(place.is_list for place in near):
                 continue  # `from the lowest to the highest: {name}` tells the order
             ends = [self.table.find_ends(place, by_time=ranking in ("late", "early")) for place in near]
-            if _RANKINGS[ranking].isdisjoint(set[str]().union(*ends)):
+            # Named first, the best are those that the query puts first; after them the worst may be named.
+            order = {self.table.find_order()} - {""} if ranking == "either" and not named else set[str]()
+            if (order or _RANKINGS[ranking]).isdisjoint(set[str]().union(*ends)):
                 return False
+            named = True
         return True
 
     def _are_ends_in_order(self) -> bool:

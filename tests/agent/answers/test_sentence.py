@@ -304,6 +304,23 @@ def test_a_number_word_in_a_columns_name_is_no_number() -> None:
     assert fill("{name.first} cost {damage_millions.first} billion.", rows, columns, sql=sql) is None
 
 
+@pytest.mark.parametrize(
+    "say",
+    ["Yes, {rows} months.", "No: {revenue.max}.", "Ja, {revenue.max}.", "Oui, {revenue.max}.", "Да, {revenue.max}."],
+)
+def test_no_sentence_answers_yes_or_no_before_there_are_rows(say: str) -> None:
+    assert fill(say, question="Is it more than 60?") is None
+    assert fill("No other month had {revenue.max}.") == "No other month had 70."
+
+
+def test_the_best_is_what_the_query_puts_first() -> None:
+    by_revenue = "SELECT month, revenue FROM months ORDER BY revenue DESC"
+    rows: Rows = (("2024-02", 70), ("2024-03", 50), ("2024-01", 30))
+    assert fill("The best month is {month.last}.", rows, sql=by_revenue) is None
+    said = fill("The best month is {month.first}, the worst {month.last}.", rows, sql=by_revenue)
+    assert said == "The best month is 2024-02, the worst 2024-01."
+
+
 def test_each_end_is_said_with_its_number() -> None:
     said = fill("Highest in {month@revenue.max} at {revenue.max} and lowest at {revenue.min}.")
     assert said == "Highest in 2024-02 at 70 and lowest at 30."
