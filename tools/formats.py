@@ -24,8 +24,9 @@ from .database.schema import ColumnSchema, TableSchema
 from .database.table import Cell, convert_cell
 from .errors import SettingsError
 from .sql.dialects import fold
+from .sql.nodes import is_aggregate_call
 from .sql.parse import return_default_if_unparsable
-from .sql.query import Query, is_aggregate_call
+from .sql.query import Query
 from .terminal import sanitize_text
 from .words import split_name_into_words, stem_name, stems
 

@@ -9,8 +9,9 @@ from typing import Literal
 from sqlglot import exp
 
 from ..labels import IN_ENGLISH, Labels
+from ..sql.nodes import get_argument
 from ..sql.parse import guard_nesting_depth
-from ..sql.query import Query, get_argument
+from ..sql.query import Query
 from ..sql.scope import Scope
 from ..values.match import ValueMatch
 from ..words import humanize_name

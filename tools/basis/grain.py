@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from ..labels import Labels
 from ..sql.explain import QueryExplainer
-from ..sql.query import Query, is_aggregate_call
+from ..sql.nodes import is_aggregate_call
+from ..sql.query import Query
 from ..sql.scope import QuerySource, Scope
 from ..words import humanize_name
 

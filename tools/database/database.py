@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
@@ -278,14 +279,16 @@ class Database:
         held = found.column(column)
         if held is None:
             raise QueryFailed(f"no such column: {table}.{column}", "unknown_column")
-        name = exp.column(held.name, quoted=True)
-        whole = exp.table_(*reversed(found.path), quoted=True)
-        part = exp.select(name).from_(whole).limit(_PART_ROWS).subquery("part")
-        values = _ValueSink()
+        column_name = partial(exp.column, held.name, quoted=True)
+        whole, values = exp.table_(*reversed(found.path), quoted=True), _ValueSink()
+        part = exp.select(column_name(), copy=False).from_(whole, copy=False).limit(_PART_ROWS, copy=False)
         # If a table cannot be read whole in time, the values of its first rows.
-        for rows in (part,) if found.name in getattr(self.engine, "slow_tables", ()) else (whole, part):
-            query = exp.select(name).distinct().from_(rows).where(name.is_(exp.null()).not_()).limit(limit)
-            sql = query.sql(get_sqlglot_dialect(self.dialect))
+        slow = found.name in getattr(self.engine, "slow_tables", ())
+        for rows in (part.subquery("part", copy=False),) if slow else (whole, part.subquery("part", copy=False)):
+            known = exp.Not(this=exp.Is(this=column_name(), expression=exp.Null()))
+            query = exp.select(column_name(), copy=False).distinct(copy=False).from_(rows, copy=False)
+            query = query.where(known, copy=False).limit(limit, copy=False)
+            sql = query.sql(get_sqlglot_dialect(self.dialect), copy=False)
             with suppress(QueryTimeout, ResultTooLarge):
                 self.engine.execute(sql, replace(_VALUES, seconds=seconds, rows=limit), None, values)
                 break

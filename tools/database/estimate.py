@@ -78,6 +78,9 @@ class Estimate:
     bytes: int | None = None
     private: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", min(self.rows, 2**63 - 1))  # more is in no checkpoint
+
 
 def lower_estimate_to_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estimate:
     """Return the estimate, lowered if the query only takes the first rows of one table.

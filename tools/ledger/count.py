@@ -18,8 +18,9 @@ from ..basis.dates import DateUse, find_date_use, parse_days
 from ..database.rendering.text import one_line
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
+from ..sql.nodes import get_argument
 from ..sql.parse import return_default_if_unparsable
-from ..sql.query import Query, TableColumn, get_argument
+from ..sql.query import Query, TableColumn
 from ..sql.scope import QuerySource, Scope
 from ..words import stem_name, words
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount

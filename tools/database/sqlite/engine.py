@@ -139,12 +139,13 @@ def _estimate_cost_from_plan(sql: str, plan: Table, schema: Schema) -> Estimate 
         read, made, again = 0.0, 1.0, 0.0
         for number, what in below[parent]:
             inner, given = sum_plan_steps(number)
-            if named := _MADE.match(what):
-                names[named["name"].lower()] = given
             if what.startswith("CORRELATED"):
                 again += inner
                 continue
             read += inner
+            if named := _MADE.match(what):
+                names[named["name"].lower()] = given  # a later step reads these rows
+                continue
             if step := _STEP.match(what):
                 size = names.get(step["table"].lower(), 1.0 if step["table"] == "CONSTANT ROW" else largest)
                 if "AUTOMATIC" in (step["index"] or ""):

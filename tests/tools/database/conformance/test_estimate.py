@@ -61,6 +61,19 @@ def test_a_cost_beyond_all_numbers_is_none_or_large(costed: Database) -> None:
     assert found is None or found.rows >= NUMBERS / 10
 
 
+def test_rows_of_a_subquery_count_once(costed: Database) -> None:
+    numbered = "SELECT word, row_number() OVER (PARTITION BY word ORDER BY word) AS n FROM numbers"
+    found = costed.estimate(f"SELECT word FROM (SELECT word, n FROM ({numbered}) AS a) AS b WHERE n = 1")
+    assert found is not None
+    assert found.rows <= 10 * NUMBERS
+
+
+def test_no_estimate_is_more_than_a_checkpoint_holds(costed: Database) -> None:
+    many = ", ".join(f"numbers AS n{number}" for number in range(12))
+    found = costed.estimate(f"SELECT count(*) FROM {many}")
+    assert found is None or 0 < found.rows < 2**63
+
+
 def test_what_would_not_run_has_no_cost(costed: Database) -> None:
     for sql in ("DROP TABLE numbers", "SELECT x FROM nowhere", "SELECT nothing FROM numbers"):
         with pytest.raises(QueryError):
