@@ -20,7 +20,7 @@ from ..effects import Body, do
 from ..model.turn_budget import limit_to_remaining_seconds
 from ..records import Attempt, AttemptSource, make_plain_result
 from ..resources import Run
-from ..state import AgentState, Update, dump, load_turn
+from ..state import AgentState, Update, dump, load_all, load_turn
 from .generate import end_turn
 
 _OF_NAMES = ("unknown_table", "unknown_column")
@@ -61,6 +61,12 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
             cancellation=run.cancellation,
         )
 
+    written = cast("AttemptSource", state.get("sql_source", "draft"))
+    same = next((each for each in load_all(Attempt, state.get("attempts")) if each.sql.strip() == sql.strip()), None)
+    if same is not None and run.settings.gate and decision.action == "approve":
+        # The model's last word: what it gave is known, and stops the turn.
+        again = replace(same, source=written, feedback="", confidence=turn.confidence, comments=turn.comments)
+        return {"attempts": [*state.get("attempts", []), dump(again)], "notes": [], "next": "critique"}
     run.emit({"event": "executing", "sql": sql})
     (cost, outcome), notes = (yield from do(partial(estimate_and_run_query, sql))), list[str]()
     edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
@@ -71,10 +77,9 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         if not isinstance(again[1], QueryError):
             sql, (cost, outcome) = mended.sql, again
             notes = [f"{written} was read as {meant}" for written, meant in mended.names.items()]
-    source = cast("AttemptSource", "edited" if edited else state.get("sql_source", "draft"))
     attempt = Attempt(
         sql,
-        source,
+        "edited" if edited else written,
         confidence=turn.confidence,
         # A sentence is of its writer's query alone.
         comments=replace(turn.comments, say="") if edited or sql != drafted else turn.comments,

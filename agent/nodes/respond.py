@@ -34,7 +34,14 @@ from ..audit import make_record
 from ..context.knowledge import list_explained_words, used_knowledge
 from ..context.task_inputs import choose_reply_form, get_full_question, make_history_update, select_history
 from ..effects import Body, do
-from ..evidence.choose_attempt import choose, compare_code_with_query, differs, get_rejection_reason, have_same_result
+from ..evidence.choose_attempt import (
+    choose,
+    compare_code_with_query,
+    differs,
+    find_near_miss_literal,
+    get_rejection_reason,
+    have_same_result,
+)
 from ..evidence.confidence import assess_answer_confidence
 from ..evidence.ledger import format_kept_totals_note, format_row_rules_note, make_row_ledger
 from ..evidence.readings import ask_which_reading_is_meant, run_alternative_readings
@@ -131,6 +138,9 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     query = analyze_sql(chosen.sql, run.resources.database) if chosen else None
     personal = run.resources.database.personal_tables
     say = chosen.comments.say if chosen else ""
+    # The model did not know that no row has what it looked for; a value like it may have been meant.
+    near = chosen is not None and find_near_miss_literal(chosen) is not None
+    told = "" if chosen and (near or any(literal.absent for literal in chosen.literals)) else say
     labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, say))
     rows_note = format_row_rules_note(query, personal, labels) if query and personal else ""
     if query and chosen and not rows_note and (kept := run.resources.database.tables_with_totals):
@@ -156,8 +166,9 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     def make_answer(ledger: Ledger | None) -> AnswerRecord:
         line = ledger.write_line(labels, found.looks.formats) if ledger else ""
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
+        doubted = bool(line or rows_note or near)
         sure = assess_answer_confidence(
-            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, bool(line or rows_note)
+            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, doubted
         )
         trust = judge_answer_trust(sure.alone, run, labels) if sql and found.result else UNTOLD
         return AnswerRecord(
@@ -200,7 +211,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             proposals=proposals,
             basis=replace(basis, counted=ledger.list_basis(labels)) if basis and ledger else basis,
             readings=readings,
-            sentence=AnswerSentence(say, " ".join(after)) if say and sql and found.result else None,
+            sentence=AnswerSentence(told, " ".join(after)) if told and sql and found.result else None,
             ledger=ledger,
         )
 
