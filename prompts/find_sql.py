@@ -34,6 +34,7 @@ OTHER_READING = re.compile(
 
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
+    r"|BEGIN(?:\s+(?:TRANSACTION|WORK))?\s*;|START\s+TRANSACTION\s*;"
     # Words that begin sentences too, in one case and before what only statements have.
     r"|(?-i:(?=[A-Z]{2}|[a-z]))(?:(?:TRUNCATE|LOCK|RENAME)\s+TABLE|MERGE\s+INTO|REFRESH\s+MATERIALIZED|FROM\s+[\w\"`(]"
     r"|EXPORT\s+DATABASE|INSTALL\s+\w+;?$|CALL\s+[\w.\"`]+\s*\(|COPY\s[^\n]*\s(?:TO|FROM)\s+(?:'|STDIN|STDOUT|PROGRAM)"
@@ -81,6 +82,7 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _EXPLAIN = re.compile(r"EXPLAIN\s+(?:QUERY\s+PLAN\s+|ANALY[SZ]E\s+)?", re.IGNORECASE)
+_TRANSACTION = re.compile(r"\A\s*(?:BEGIN(?:\s+(?:TRANSACTION|WORK))?|START\s+TRANSACTION)\s*;\s*", re.IGNORECASE)
 _OTHER_LANGUAGES = frozenset({"python", "py", "python3", "json", "csv", "diff"})
 _TAG = re.compile(r"<(sql|query|sqlquery|sql_query|answer|final_sql|final_answer)>", re.IGNORECASE)
 _HALF_A_FENCE = re.compile(r"\n[ \t>]*[`~]{1,2}$")
@@ -91,8 +93,8 @@ _TRIES = 10  # positions in a reply that are looked at; one with more is no answ
 def find_sql(text: str, dialect: str = "sqlite") -> SQLDraft:
     """Return the SQL that a reply gives as its answer, with notes on the rest of the reply.
 
-    Of several fenced blocks the last counts, since a reply that goes step by step ends with its answer, but not one
-    that is introduced as an alternative. Of several statements in one block the first counts.
+    Of several fenced blocks the last counts, as replies that go step by step end with their answer, unless it is
+    introduced as an alternative; of several statements the first.
 
     Raises:
         ReplyError: `empty`, `refused` or `malformed`, with a hint for a second try.
@@ -112,7 +114,7 @@ def find_sql(text: str, dialect: str = "sqlite") -> SQLDraft:
             raise ReplyError(f"the model declined to write SQL: {excerpt}", "refused", hint)
         advice = f"Your last reply held no SQL. {hint}"
         raise ReplyError(f"the model's reply holds no SQL: {excerpt}", "malformed", advice)
-    statement, more = cut_statement(cut_at_label(candidate, dialect), dialect)
+    statement, more = cut_statement(cut_at_label(_TRANSACTION.sub("", candidate), dialect), dialect)
     if more:
         notes.append("The model wrote several statements; only the first was used.")
     if explain := _EXPLAIN.match(statement):

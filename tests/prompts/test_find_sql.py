@@ -87,6 +87,12 @@ def test_finds_the_query(reply: str, sql: str) -> None:
     assert find_sql(reply).sql == sql
 
 
+@pytest.mark.parametrize("begin", ["BEGIN;", "begin transaction;\n", "START TRANSACTION; "])
+def test_of_a_transaction_the_first_statement_counts(begin: str) -> None:
+    for reply in (f"{begin} DELETE FROM hires; COMMIT", f"```sql\n{begin} DELETE FROM hires;\nCOMMIT;\n```\nSure: 90"):
+        assert find_sql(reply).sql == "DELETE FROM hires"
+
+
 @pytest.mark.parametrize("sql", CHANGING)
 def test_statements_that_change_something_are_passed_on_to_be_rejected(sql: str) -> None:
     for reply in (sql, f"```sql\n{sql}\n```", f"```sql\n{sql.lower()}\n```", f"This does it:\n\n{sql}"):
