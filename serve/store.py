@@ -34,6 +34,7 @@ from sqlalchemy import (
     create_engine,
     delete,
     event,
+    exists,
     func,
     insert,
     or_,
@@ -333,12 +334,13 @@ class TurnStore:
         *,
         listed: bool = True,
     ) -> list[Thread]:
-        """Return a person's conversations, last used first; `listed` omits those the page hides.
+        """Return a person's conversations with turns, last used first; `listed` omits those the page hides.
 
         With `search`, those whose title has that text, or a question or answer that the person may see now: by the
         rights of a turn, and whether it has an answer.
         """
-        wanted = _THREAD.where(_match_owner(THREADS, owner)).order_by(THREADS.c.changed.desc())
+        begun = exists().where(TURNS.c.thread == THREADS.c.id)  # the question of another was refused, or is on its way
+        wanted = _THREAD.where(_match_owner(THREADS, owner), begun).order_by(THREADS.c.changed.desc())
         if search:
             answer: Any = TURNS.c.answer
             words = THREADS.c.title.icontains(search, autoescape=True)
