@@ -170,6 +170,7 @@ class TurnRequest:
     watched: bool = False  # whether somebody wants to see it happen, which costs more than the answer alone
     wording: str = ""  # the question that it corrects the answer to
     leave: bool = False  # whether a query that waits for approval is left, rather than replied to
+    door: str = ""  # of a conversation that is new, and that the web page does not list: what it came by
 
     @property
     def decision(self) -> dict[str, Any] | None:
@@ -316,12 +317,11 @@ class TurnStore:
         """Whether a browser session was ended before it expired."""
         return bool(self._fetch_rows(select(ENDED.c.id).where(ENDED.c.id == id_)))
 
-    def add_thread(self, owner: Owner, title: str = "", id_: str | None = None, *, door: str | None = None) -> Thread:
-        """Add a conversation; if `door` is given, the web page does not list it."""
+    def add_thread(self, owner: Owner, title: str = "") -> Thread:
+        """Add a conversation."""
         now = time.time()
-        thread = Thread(id_ or uuid.uuid4().hex, title, now, now)
-        own = {"person": owner.person, "database": owner.database}
-        self._execute(insert(THREADS).values(**own, id=thread.id, title=title, chat=door, created=now, changed=now))
+        thread = Thread(uuid.uuid4().hex, title, now, now)
+        self._execute(insert(THREADS).values(**vars(owner), **vars(thread)))
         return thread
 
     def list_threads(
@@ -398,7 +398,10 @@ class TurnStore:
             wording=asked.wording or None,
         )
         with self._begin() as on:
-            if turn.thread:
+            if asked.door:
+                thread = Thread(turn.thread, turn.question[:200], turn.begun, turn.begun)
+                on.execute(insert(THREADS).values(**vars(asked.owner), **vars(thread), chat=asked.door))
+            elif turn.thread:
                 found = update(THREADS).where(THREADS.c.id == turn.thread, _match_owner(THREADS, asked.owner))
                 title = case((THREADS.c.title == "", turn.question[:200]), else_=THREADS.c.title)
                 if not on.execute(found.values(changed=turn.begun, title=title)).rowcount:
