@@ -290,6 +290,11 @@ class TurnStore:
         """Return the ids of a person's running turns, or of those in one thread, on any worker."""
         return self._list_running_turns(_make_turns_condition(owner, thread))
 
+    def count_turns_elsewhere(self, person: str | None = None) -> int:
+        """Return the number of running turns on other workers, of one person or all."""
+        whose = [] if person is None else [TURNS.c.person == person]
+        return len(self._list_running_turns(TURNS.c.worker != self.worker, *whose))
+
     def _list_running_turns(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
         return tuple(id_ for (id_,) in self._fetch_rows(select(TURNS.c.id).where(RUNNING, *which)))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from dataclasses import asdict
 from typing import Any
 
@@ -59,7 +58,7 @@ async def get_me(asker: AskerHere) -> dict[str, Any]:
         "labels": labels,
         "marks": (decimal, thousands),
         "sureness": {"sure": SURE, "fairly_sure": FAIRLY_SURE},
-        "dollars_left": None if (left := await asker.server.turns.get_dollars_left(asker.owner)) == math.inf else left,
+        "dollars_left": min((await asker.server.turns.get_dollars_left(asker.owner)).values(), default=None),
     }
 
 

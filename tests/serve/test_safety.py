@@ -250,6 +250,41 @@ async def test_one_persons_sum_leaves_the_others_theirs(shop: Path, agent_over: 
         assert (await client.post("/ask", json={"question": "Who?"}, headers=ben)).status_code == 200
 
 
+@pytest.mark.parametrize(("limit", "whose"), [("dollars_a_day", "everybody's"), ("dollars_a_person", "your")])
+async def test_questions_at_once_share_a_budget(
+    limit: str, whose: str, shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    async def ask(client: Client, times: int) -> list[Any]:
+        replies = await asyncio.gather(*(client.post("/ask", json={"question": "Who?"}) for _ in range(times)))
+        return [*sorted(reply.status_code for reply in replies), replies[-1].text]
+
+    agent = agent_over(shop, model=scripted(delay=0.3))
+    small, large = ({limit: dollars, "dollars_a_million": (10.0, 10.0)} for dollars in (0.0001, 5.0))
+    async with serving(agent, ServeSettings(limits=ServerLimits(**small))) as client:
+        *statuses, told = await ask(client, 4)
+        assert statuses == [200, 429, 429, 429]
+        assert f"running questions may use up {whose} budget" in told
+        *statuses, told = await ask(client, 1)
+        assert statuses == [429]
+        assert f"{whose} budget for today is used up" in told
+    async with serving(agent, ServeSettings(limits=ServerLimits(**large))) as client:
+        assert (await ask(client, 4))[:4] == [200] * 4
+
+
+async def test_questions_on_other_workers_count_for_a_budget(
+    shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path
+) -> None:
+    url, limits = f"sqlite:///{tmp_path}/store.sqlite", ServerLimits(dollars_a_day=0.01, dollars_a_million=(10.0, 10.0))
+    other = TurnStore(url)
+    async with serving(agent_over(shop), ServeSettings(limits=limits), store=url) as client:
+        other.record_heartbeat()
+        running = other.begin(TurnRequest(Owner("ben", "shop"), "", "Who?"))
+        assert (await client.post("/ask", json={"question": "Who?"})).status_code == 429
+        other.end(running, "stopped")
+        assert (await client.post("/ask", json={"question": "Who?"})).status_code == 200
+    other.close()
+
+
 async def test_money_and_turns_at_once(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     limits = ServerLimits(dollars_a_day=0.0001, dollars_a_million=(10.0, 10.0))
     async with serving(agent_over(shop), ServeSettings(limits=limits)) as client:
