@@ -68,8 +68,10 @@ async def begin_session(body: TokenBody, request: Request, server: ServerHere) -
     if not server.sign_in.is_server_token(body.token):
         raise Unauthorized("wrong token")
     reply = Response(status_code=204)
-    secure = request.url.scheme == "https"
-    reply.set_cookie(COOKIE, server.sign_in.make_cookie(), httponly=True, samesite="strict", secure=secure, path="/")
+    # Behind a proxy only the browser knows the address: the page's scheme is in `Origin`, which a client could only
+    # misstate for itself, and without a path the cookie is for the folder of /session, below whichever prefix.
+    secure = "https" in (request.url.scheme, request.headers.get("origin", "").partition(":")[0])
+    reply.set_cookie(COOKIE, server.sign_in.make_cookie(), httponly=True, samesite="strict", secure=secure, path=None)
     return reply
 
 
@@ -79,7 +81,7 @@ async def end_session(request: Request, server: ServerHere) -> Response:
     if (session := server.sign_in.read_browser_session(request)) is not None:
         await server.store.run(server.store.end_session, session.id, session.until)
     reply = Response(status_code=204)
-    reply.delete_cookie(COOKIE, path="/")
+    reply.delete_cookie(COOKIE, path=None)
     return reply
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import closing
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +83,40 @@ async def test_a_token_is_asked_for(shop: Path, agent_over: Callable[..., SQLAge
             assert (await client.get("/me", headers=session_of(forged))).status_code == 401, "with a time of one's own"
         assert (await client.delete("/session")).status_code == 204
         assert (await client.get("/me", headers=session_of(cookie))).status_code == 401, "a copy of it neither"
+
+
+async def test_servers_below_one_host_keep_a_session_each(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    tokens = {"": TOKEN, "/one": f"{TOKEN}-one", "/two": f"{TOKEN}-two"}
+    apps = {prefix: create_app(agent_over(shop), settings=ServeSettings(token=tokens[prefix])) for prefix in tokens}
+
+    async def proxy(scope: Any, receive: Any, send: Any) -> None:
+        """Passes requests on as nginx does, which tells no prefix."""
+        prefix = scope["path"][:4] if scope["path"][:4] in apps else ""
+        await apps[prefix]({**scope, "path": scope["path"].removeprefix(prefix)}, receive, send)
+
+    transport = httpx.ASGITransport(app=proxy, client=("127.0.0.1", 5000))
+    async with AsyncExitStack() as stack:
+        for app in apps.values():
+            await stack.enter_async_context(app.router.lifespan_context(app))
+        client = await stack.enter_async_context(httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1"))
+        for prefix, token in tokens.items():
+            assert (await client.post(f"{prefix}/session", json={"token": token})).status_code == 204
+        for prefix in tokens:
+            assert (await client.get(f"{prefix}/me")).status_code == 200, prefix
+        assert (await client.delete("/one/session")).status_code == 204
+        for prefix in tokens:
+            assert (await client.get(f"{prefix}/me")).status_code == (401 if prefix == "/one" else 200), prefix
+
+
+async def test_a_session_is_secure_where_the_browser_says_https(
+    shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    async with serving(agent_over(shop), ServeSettings(token=TOKEN)) as client:
+        for origin, secure in (("https://127.0.0.1:8000", True), ("http://127.0.0.1:8000", False)):
+            headers = {"origin": origin, "x-forwarded-proto": "http" if secure else "https"}
+            session = await client.post("/session", json={"token": TOKEN}, headers=headers)
+            assert session.status_code == 204
+            assert ("Secure" in session.headers["set-cookie"]) == secure, "nobody's forwarded headers count"
 
 
 def session_of(cookie: str) -> dict[str, str]:
