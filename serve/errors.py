@@ -63,7 +63,7 @@ def make_openai_error(kind: str, message: str) -> dict[str, Any]:
 
 def make_error_reply(request: Request, error: Exception) -> JSONResponse:
     """Return the HTTP reply for an error of ours, of the framework, or of any other kind."""
-    kind, headers = type(error).__name__, None
+    kind, headers = type(error).__name__, getattr(error, "headers", None)
     if isinstance(error, TableturnError):
         message, status = str(error), find_http_status(kind)
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else None
@@ -73,7 +73,6 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
         kind, message, status = "BadRequest", f"{at[:100]}: {first['msg'].removeprefix('Value error, ')}", 422
     elif isinstance(error, HTTPException):
         kind, message, status = _KINDS.get(error.status_code, "BadRequest"), str(error.detail), error.status_code
-        headers = error.headers
     else:
         kind, message, status = "InternalError", log_internal_error(error), 500
     path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))

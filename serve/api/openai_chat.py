@@ -95,7 +95,7 @@ async def complete_chat(body: ChatBody, request: Request, asker: AskerHere) -> R
         return JSONResponse(make_openai_error("invalid_request_error", told), 400)
     turn = await _begin_chat_turn(question, body, asker)
     if body.stream:
-        return make_event_stream_response(_stream_reply_chunks(turn, asker, body, request))
+        return make_event_stream_response(_stream_reply(turn, asker, body, request))
     answer = await turn.wait()
     message = {"role": "assistant", "content": await _write_reply(answer, body.messages, turn.asked.thread, asker)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
@@ -131,9 +131,7 @@ def _hash_chat(texts: list[tuple[str, str]]) -> str:
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-async def _stream_reply_chunks(
-    turn: RunningTurn, asker: Asker, body: ChatBody, request: Request
-) -> AsyncIterator[bytes]:
+async def _stream_reply(turn: RunningTurn, asker: Asker, body: ChatBody, request: Request) -> AsyncIterator[bytes]:
     head = _make_common_reply_fields(turn, "chat.completion.chunk")
 
     def encode_chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
