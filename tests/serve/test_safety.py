@@ -292,16 +292,19 @@ async def test_questions_at_once_share_a_budget(
         replies = await asyncio.gather(*(client.post("/ask", json={"question": "Who?"}) for _ in range(times)))
         return [*sorted(reply.status_code for reply in replies), replies[-1].text]
 
+    def limited(dollars: float) -> ServeSettings:
+        limits: dict[str, Any] = {limit: dollars, "dollars_a_million": (10.0, 10.0)}
+        return ServeSettings(limits=ServerLimits(**limits))
+
     agent = agent_over(shop, model=scripted(delay=0.3))
-    small, large = ({limit: dollars, "dollars_a_million": (10.0, 10.0)} for dollars in (0.0001, 5.0))
-    async with serving(agent, ServeSettings(limits=ServerLimits(**small))) as client:
+    async with serving(agent, limited(0.0001)) as client:
         *statuses, told = await ask(client, 4)
         assert statuses == [200, 429, 429, 429]
         assert f"running questions may use up {whose} budget" in told
         *statuses, told = await ask(client, 1)
         assert statuses == [429]
         assert f"{whose} budget for today is used up" in told
-    async with serving(agent, ServeSettings(limits=ServerLimits(**large))) as client:
+    async with serving(agent, limited(5.0)) as client:
         assert (await ask(client, 4))[:4] == [200] * 4
 
 
