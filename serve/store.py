@@ -34,7 +34,6 @@ from sqlalchemy import (
     create_engine,
     delete,
     event,
-    exists,
     func,
     insert,
     or_,
@@ -292,8 +291,8 @@ class TurnStore:
 
     def count_turns_elsewhere(self, person: str | None = None) -> int:
         """Return the number of running turns on other workers, of one person or all."""
-        whose = [] if person is None else [TURNS.c.person == person]
-        return len(self._list_running_turns(TURNS.c.worker != self.worker, *whose))
+        rows = self._fetch_rows(select(TURNS.c.person).where(RUNNING, TURNS.c.worker != self.worker))
+        return sum(person in (None, who) for (who,) in rows)
 
     def _list_running_turns(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
         return tuple(id_ for (id_,) in self._fetch_rows(select(TURNS.c.id).where(RUNNING, *which)))
@@ -324,8 +323,7 @@ class TurnStore:
 
     def add_thread(self, owner: Owner, title: str = "") -> Thread:
         """Add a conversation."""
-        now = time.time()
-        thread = Thread(uuid.uuid4().hex, title, now, now)
+        thread = Thread(uuid.uuid4().hex, title, now := time.time(), now)
         self._execute(insert(THREADS).values(**vars(owner), **vars(thread)))
         return thread
 
@@ -341,10 +339,10 @@ class TurnStore:
     ) -> list[Thread]:
         """Return a person's conversations with turns, last used first; `listed` omits those the page hides.
 
-        With `search`, those whose title has that text, or a question or answer that the person may see now: by the
-        rights of a turn, and whether it has an answer.
+        With `search`, those whose title, or a question or answer that the person may see now, has that text.
         """
-        begun = exists().where(TURNS.c.thread == THREADS.c.id)  # the question of another was refused, or is on its way
+        # The question of one without a turn was refused, or is on its way.
+        begun = select(TURNS.c.id).where(TURNS.c.thread == THREADS.c.id).exists()
         wanted = _THREAD.where(_match_owner(THREADS, owner), begun).order_by(THREADS.c.changed.desc())
         if search:
             answer: Any = TURNS.c.answer
