@@ -341,7 +341,6 @@ class TurnStore:
 
         With `search`, those whose title, or a question or answer that the person may see now, has that text.
         """
-        # The question of one without a turn was refused, or is on its way.
         begun = select(TURNS.c.id).where(TURNS.c.thread == THREADS.c.id).exists()
         wanted = _THREAD.where(_match_owner(THREADS, owner), begun).order_by(THREADS.c.changed.desc())
         if search:
@@ -517,10 +516,7 @@ class TurnStore:
         return ids
 
     def erase_deleted_data(self) -> None:
-        """Erase deleted data from the SQLite file by truncating the write-ahead log.
-
-        Where somebody still reads the log, it is done with a later beat.
-        """
+        """Erase deleted data from SQLite's write-ahead log, with a later beat if it is in use."""
         if self._engine.dialect.name != "sqlite":
             return
         self._unscrubbed = True
