@@ -1,4 +1,4 @@
-"""Errors over HTTP: `{"error": {"kind": ..., "message": ...}}` and a status."""
+"""Errors over HTTP: `{"error": {"kind": ..., "message": ...}}` and a status; below /v1 in OpenAI's form."""
 
 from __future__ import annotations
 
@@ -56,20 +56,28 @@ def log_internal_error(error: BaseException) -> str:
     return f"this is an error in tableturn, not in your question: find it in the server's log under {reference}"
 
 
+def make_openai_error(kind: str, message: str) -> dict[str, Any]:
+    """Return the JSON body of an error as OpenAI's clients read it."""
+    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
+
+
 def make_error_reply(request: Request, error: Exception) -> JSONResponse:
     """Return the HTTP reply for an error of ours, of the framework, or of any other kind."""
-    kind = type(error).__name__
+    kind, headers = type(error).__name__, getattr(error, "headers", None)
     if isinstance(error, TableturnError):
-        headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else {}
-        return JSONResponse(make_error(kind, str(error)), find_http_status(kind), headers)
-    if isinstance(error, RequestValidationError):
+        message, status = str(error), find_http_status(kind)
+        headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else None
+    elif isinstance(error, RequestValidationError):
         first = error.errors()[0]
         at = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return JSONResponse(make_error("BadRequest", f"{at[:100]}: {first['msg'].removeprefix('Value error, ')}"), 422)
-    if isinstance(error, HTTPException):
-        kind = _KINDS.get(error.status_code, "BadRequest")
-        return JSONResponse(make_error(kind, str(error.detail)), error.status_code, error.headers)
-    return JSONResponse(make_error("InternalError", log_internal_error(error)), 500)
+        kind, message, status = "BadRequest", f"{at[:100]}: {first['msg'].removeprefix('Value error, ')}", 422
+    elif isinstance(error, HTTPException):
+        kind, message, status = _KINDS.get(error.status_code, "BadRequest"), str(error.detail), error.status_code
+    else:
+        kind, message, status = "InternalError", log_internal_error(error), 500
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    make = make_openai_error if path.startswith("/v1/") else make_error
+    return JSONResponse(make(kind, message), status, headers)
 
 
 _HANDLED = TableturnError, RequestValidationError, HTTPException, Exception

@@ -45,6 +45,7 @@ _BEAT_SECONDS = 2.0
 _WATCH_SECONDS = 0.1
 _SILENT_SECONDS = 3 * _BEAT_SECONDS
 _GRACE_SECONDS = 10.0  # how long turns may go on once the server is told to stop
+_TURN_TOKENS = 10_000, 1_000  # of prompts and replies: what a turn is taken to need before any has ended
 
 
 class Internal(TableturnError):
@@ -119,6 +120,7 @@ class RunningTurns:
         self._store = store
         self._limits = limits
         self._metrics = metrics
+        self._turn_dollars = limits.dollars(*_TURN_TOKENS)  # what a turn costs, on average of the last few
         self._running: dict[str, RunningTurn] = {}
         self._begun: dict[str, Owner] = {}
         self._unwritten: dict[str, Callable[[], StoredTurn]] = {}
@@ -166,7 +168,7 @@ class RunningTurns:
 
         Raises:
             Busy: Its thread takes one already, or there are too many at once.
-            TooMany: The sum for today is spent.
+            TooMany: The sum for today is spent, or may be by the turns that run.
             NotThere: There is no such thread.
             NothingToDecide: It is a decision, and no query waits for one.
             TurnCancelled: The server is stopping.
@@ -174,16 +176,23 @@ class RunningTurns:
         """
         if self._ending is not None:
             raise TurnCancelled(_STOPPING)
-        if len(self._running) + len(self._begun) >= self._limits.at_once:
+        before = [*(turn.asked.owner for turn in self._running.values()), *self._begun.values()]
+        if len(before) >= self._limits.at_once:
             raise TooMany("the server is busy: try again in a moment")
-        own = [*(turn.asked.owner for turn in self._running.values()), *self._begun.values()].count(asked.owner)
+        own = before.count(asked.owner)
         if asked.owner.person and own >= self._limits.at_once_a_person:
             raise TooMany(f"{own} of your turns are running already: wait for one of them, or stop it")
         id_ = uuid.uuid4().hex
         self._begun[id_] = asked.owner
         try:
-            if await self.get_dollars_left(asked.owner) <= 0:
-                raise TooMany("today's budget is used up: it resets at 00:00 UTC")
+            for whose, left in (await self.get_dollars_left(asked.owner)).items():
+                person = asked.owner.person if whose == "your" else None
+                running = await self._store.run(self._store.count_turns_elsewhere, person)
+                running += sum(person in (None, owner.person) for owner in before)
+                if left <= 0:
+                    raise TooMany(f"{whose} budget for today is used up: it resets at 00:00 UTC")
+                if left <= running * self._turn_dollars:
+                    raise TooMany(f"running questions may use up {whose} budget for today: try again when they end")
             conversation = agent.conversation(asked.thread or None)
             if asked.decision is not None and await conversation.awaits_for() != "approve":
                 raise NothingToDecide(NO_DECISION)
@@ -197,12 +206,13 @@ class RunningTurns:
         turn.task = asyncio.create_task(self._run_turn_in_span(turn, agent))
         return turn
 
-    async def get_dollars_left(self, owner: Owner) -> float:
-        """Return how many dollars a person may still spend today; infinite without a limit."""
-        limits, left = self._limits, math.inf
-        for most, whose in ((limits.dollars_a_day, None), (limits.dollars_a_person, owner.person)):
+    async def get_dollars_left(self, owner: Owner) -> dict[str, float]:
+        """Return how many dollars may still be spent today, by whose limit it is."""
+        limits, left = self._limits, dict[str, float]()
+        budgets = ("everybody's", limits.dollars_a_day, None), ("your", limits.dollars_a_person, owner.person)
+        for whose, most, person in budgets:
             if most is not None:
-                left = min(left, most - limits.dollars(*await self._store.run(self._store.count_tokens_today, whose)))
+                left[whose] = most - limits.dollars(*await self._store.run(self._store.count_tokens_today, person))
         return left
 
     async def cancel(self, owner: Owner, id_: str) -> None:
@@ -234,6 +244,8 @@ class RunningTurns:
                 await self._run_and_store_turn(turn, agent)
             if turn.answer is not None:
                 usage = turn.answer.usage
+                cost = self._limits.dollars(usage.prompt_tokens, usage.completion_tokens)
+                self._turn_dollars += (cost - self._turn_dollars) / 8
                 span.set_attributes({"tableturn.status": turn.answer.status, "tableturn.calls": usage.llm_calls})
                 span.set_attributes({"tableturn.tokens": usage.tokens, "tableturn.rows": turn.answer.row_count})
             elif turn.error is not None:

@@ -22,7 +22,6 @@ from starlette.requests import HTTPConnection
 from ..agent import Answer, SQLAgent, verbs
 from ..agent.answers.paging import PagedResultCache
 from ..tools.database import Cancellation, Identity, Rights
-from ..tools.errors import TableturnError
 from ..tools.labels import ACCEPTED
 from ..tools.masking import mask
 from .config import ServerLimits, ServeSettings
@@ -176,13 +175,8 @@ class Asker:
         return await self.server.turns.begin(self.agent, asked)
 
     async def begin_thread(self, door: str, asked: TurnRequest) -> RunningTurn:
-        """Start a turn in a new, unlisted conversation, deleted again if the turn is refused."""
-        thread = await self.call_store(TurnStore.add_thread, door=door)
-        try:
-            return await self.begin(replace(asked, thread=thread.id))
-        except TableturnError:
-            await self.server.delete(self.owner, thread.id)
-            raise
+        """Start a turn in a new, unlisted conversation, which is stored with the turn."""
+        return await self.begin(replace(asked, thread=uuid.uuid4().hex, door=door))
 
     async def check_no_pending_question(self, turn: StoredTurn) -> None:
         """Raise `Busy` if the turn's conversation waits for the person's reply."""

@@ -153,11 +153,15 @@ class SignIn:
 
     def read_browser_session(self, request: HTTPConnection) -> BrowserSession | None:
         """Return the browser session of a request, or None if there is no valid session."""
-        said, _, signed = request.cookies.get(COOKIE, "").partition(".")
-        until, _, id_ = said.partition("-")
-        if not hmac.compare_digest(signed.encode(), self._sign_session(said).encode()) or not until.isdecimal():
-            return None
-        return BrowserSession(id_, int(until)) if int(until) > time.time() else None
+        # A server at a shorter path has a cookie of the same name, which comes as well: one of ours is enough.
+        for pair in ";".join(request.headers.getlist("cookie")).split(";"):
+            name, _, value = pair.strip().partition("=")
+            said, _, signed = value.partition(".")
+            until, _, id_ = said.partition("-")
+            right = hmac.compare_digest(signed.encode(), self._sign_session(said).encode()) and until.isdecimal()
+            if name == COOKIE and right and int(until) > time.time():
+                return BrowserSession(id_, int(until))
+        return None
 
     def is_server_token(self, given: str) -> bool:
         """Whether a text is the server's token, compared in constant time."""

@@ -169,6 +169,7 @@ class TurnRequest:
     watched: bool = False  # whether somebody wants to see it happen, which costs more than the answer alone
     wording: str = ""  # the question that it corrects the answer to
     leave: bool = False  # whether a query that waits for approval is left, rather than replied to
+    door: str = ""  # of a conversation that is new, and that the web page does not list: what it came by
 
     @property
     def decision(self) -> dict[str, Any] | None:
@@ -288,6 +289,11 @@ class TurnStore:
         """Return the ids of a person's running turns, or of those in one thread, on any worker."""
         return self._list_running_turns(_make_turns_condition(owner, thread))
 
+    def count_turns_elsewhere(self, person: str | None = None) -> int:
+        """Return the number of running turns on other workers, of one person or all."""
+        rows = self._fetch_rows(select(TURNS.c.person).where(RUNNING, TURNS.c.worker != self.worker))
+        return sum(person in (None, who) for (who,) in rows)
+
     def _list_running_turns(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
         return tuple(id_ for (id_,) in self._fetch_rows(select(TURNS.c.id).where(RUNNING, *which)))
 
@@ -315,12 +321,10 @@ class TurnStore:
         """Whether a browser session was ended before it expired."""
         return bool(self._fetch_rows(select(ENDED.c.id).where(ENDED.c.id == id_)))
 
-    def add_thread(self, owner: Owner, title: str = "", id_: str | None = None, *, door: str | None = None) -> Thread:
-        """Add a conversation; if `door` is given, the web page does not list it."""
-        now = time.time()
-        thread = Thread(id_ or uuid.uuid4().hex, title, now, now)
-        own = {"person": owner.person, "database": owner.database}
-        self._execute(insert(THREADS).values(**own, id=thread.id, title=title, chat=door, created=now, changed=now))
+    def add_thread(self, owner: Owner, title: str = "") -> Thread:
+        """Add a conversation."""
+        thread = Thread(uuid.uuid4().hex, title, now := time.time(), now)
+        self._execute(insert(THREADS).values(**vars(owner), **vars(thread)))
         return thread
 
     def list_threads(
@@ -333,12 +337,12 @@ class TurnStore:
         *,
         listed: bool = True,
     ) -> list[Thread]:
-        """Return a person's conversations, last used first; `listed` omits those the page hides.
+        """Return a person's conversations with turns, last used first; `listed` omits those the page hides.
 
-        With `search`, those whose title has that text, or a question or answer that the person may see now: by the
-        rights of a turn, and whether it has an answer.
+        With `search`, those whose title, or a question or answer that the person may see now, has that text.
         """
-        wanted = _THREAD.where(_match_owner(THREADS, owner)).order_by(THREADS.c.changed.desc())
+        begun = select(TURNS.c.id).where(TURNS.c.thread == THREADS.c.id).exists()
+        wanted = _THREAD.where(_match_owner(THREADS, owner), begun).order_by(THREADS.c.changed.desc())
         if search:
             answer: Any = TURNS.c.answer
             words = THREADS.c.title.icontains(search, autoescape=True)
@@ -396,7 +400,10 @@ class TurnStore:
             wording=asked.wording or None,
         )
         with self._begin() as on:
-            if turn.thread:
+            if asked.door:
+                thread = Thread(turn.thread, turn.question[:200], turn.begun, turn.begun)
+                on.execute(insert(THREADS).values(**vars(asked.owner), **vars(thread), chat=asked.door))
+            elif turn.thread:
                 found = update(THREADS).where(THREADS.c.id == turn.thread, _match_owner(THREADS, asked.owner))
                 title = case((THREADS.c.title == "", turn.question[:200]), else_=THREADS.c.title)
                 if not on.execute(found.values(changed=turn.begun, title=title)).rowcount:
@@ -509,10 +516,7 @@ class TurnStore:
         return ids
 
     def erase_deleted_data(self) -> None:
-        """Erase deleted data from the SQLite file by truncating the write-ahead log.
-
-        Where somebody still reads the log, it is done with a later beat.
-        """
+        """Erase deleted data from SQLite's write-ahead log, with a later beat if it is in use."""
         if self._engine.dialect.name != "sqlite":
             return
         self._unscrubbed = True

@@ -59,6 +59,7 @@ LISTED = {
     "tools/sandbox/worker.py:_describe_code_error": f"a model's code: {FOREIGN}",
     "tools/sandbox/zygote.py:serve": HAND_OVER,
     "tools/sandbox/zygote.py:_WorkerManager._accept_order": f"an order over a socket, and {SYSTEM}",
+    "serve/api/openai_chat.py:_stream_reply": "a stream that has begun: its error is its last event",
     "serve/mcp.py:_StrictMCPServer.get_prompt": "the MCP library's error for a prompt that there is not",
     "serve/running_turns.py:RunningTurns._run_heartbeat": "the heartbeat: logged with its traceback, and tried again",
     "serve/running_turns.py:RunningTurns._run_and_store_turn": "a turn's end: kept as failed, with its traceback",

@@ -13,6 +13,7 @@ from ...prompts.find_sql import find_partial_sql
 from ..advice import call_with_fallback
 from ..effects import TASK
 from .answer import Answer
+from .render import render_answer
 
 STREAM_MODES: list[StreamMode] = ["custom", "updates", "values", "messages"]
 """What is asked of LangGraph: progress events, node updates, the state for the answer, and replies as they come."""
@@ -71,7 +72,7 @@ class Event:
     def to_dict(self) -> dict[str, Any]:
         """Return the event as plain JSON values."""
         if self.answer is not None:
-            return {"event": self.kind, "answer": self.answer.to_dict()}
+            return {"event": self.kind, **render_answer(self.answer)}
         return {"event": self.kind, **self.data}
 
 

@@ -14,17 +14,16 @@ import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
 from ...agent.answers.render import render_answer_markdown
-from ...tools.errors import TableturnError
-from ..errors import find_http_status
+from ..errors import make_error_reply, make_openai_error
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
-from ..store import TurnRequest, TurnStore
+from ..store import NotThere, TurnRequest, TurnStore
 from .bodies import StorableModel
 from .turns import make_event_stream_response
 
@@ -80,25 +79,24 @@ async def list_models(asker: AskerHere) -> dict[str, Any]:
 
 
 @router.get("/models/{name}", response_model=None)
-async def get_model(name: str, asker: AskerHere) -> dict[str, Any] | Response:
+async def get_model(name: str, asker: AskerHere) -> dict[str, Any]:
     """Return the model with the given name, or an error if it is unknown."""
-    return _MODEL if name == MODEL else _make_error(f"unknown model: the only one is {MODEL!r}", 404, "NotThere")
+    if name != MODEL:
+        raise NotThere(f"unknown model: the only one is {MODEL!r}")
+    return _MODEL
 
 
 @router.post("/chat/completions", response_model=None)
-async def complete_chat(body: ChatBody, asker: AskerHere) -> Response:
+async def complete_chat(body: ChatBody, request: Request, asker: AskerHere) -> Response:
     """Answer the last message of a chat, with the earlier messages as context."""
     question = body.messages[-1].words
     if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST or "\0" in question:
-        return _make_error(f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400)
+        told = f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000"
+        return JSONResponse(make_openai_error("invalid_request_error", told), 400)
     turn = await _begin_chat_turn(question, body, asker)
     if body.stream:
-        return make_event_stream_response(_stream_reply_chunks(turn, asker, body))
-    try:
-        answer = await turn.wait()
-    except TableturnError as error:
-        kind = type(error).__name__
-        return _make_error(str(error), find_http_status(kind), kind)
+        return make_event_stream_response(_stream_reply(turn, asker, body, request))
+    answer = await turn.wait()
     message = {"role": "assistant", "content": await _write_reply(answer, body.messages, turn.asked.thread, asker)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return JSONResponse(
@@ -133,25 +131,27 @@ def _hash_chat(texts: list[tuple[str, str]]) -> str:
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-async def _stream_reply_chunks(turn: RunningTurn, asker: Asker, body: ChatBody) -> AsyncIterator[bytes]:
+async def _stream_reply(turn: RunningTurn, asker: Asker, body: ChatBody, request: Request) -> AsyncIterator[bytes]:
     head = _make_common_reply_fields(turn, "chat.completion.chunk")
 
     def encode_chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
         return _encode_server_sent_event(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     yield encode_chunk({"role": "assistant", "content": ""})
-    async for _, event in turn.watch():
-        if told := _describe_progress_event(event):
-            yield encode_chunk({"reasoning_content": asker.mask_json(f"{told}\n")})
-    if turn.answer is None:
-        error = turn.error
-        yield _encode_server_sent_event({"error": {"message": str(error), "type": type(error).__name__}})
+    try:
+        async for _, event in turn.watch():
+            if told := _describe_progress_event(event):
+                yield encode_chunk({"reasoning_content": asker.mask_json(f"{told}\n")})
+        answer = await turn.wait()
+        reply = await _write_reply(answer, body.messages, turn.asked.thread, asker)
+    except Exception as error:  # noqa: BLE001 - the stream has begun: what ends it is told in it
+        yield b"data: %b\n\n" % make_error_reply(request, error).body
     else:
-        for part in re.split(r"(?<=\n\n)", await _write_reply(turn.answer, body.messages, turn.asked.thread, asker)):
+        for part in re.split(r"(?<=\n\n)", reply):
             yield encode_chunk({"content": part})
         yield encode_chunk({}, "stop")
         if body.stream_options and body.stream_options.include_usage:
-            yield _encode_server_sent_event(head | {"choices": [], "usage": _make_token_usage(turn.answer)})
+            yield _encode_server_sent_event(head | {"choices": [], "usage": _make_token_usage(answer)})
     yield b"data: [DONE]\n\n"
 
 
@@ -183,7 +183,3 @@ def _make_token_usage(answer: Answer) -> dict[str, int]:
         "completion_tokens": usage.completion_tokens,
         "total_tokens": usage.tokens,
     }
-
-
-def _make_error(message: str, status: int, kind: str = "invalid_request_error") -> Response:
-    return JSONResponse({"error": {"message": message, "type": kind, "param": None, "code": None}}, status)

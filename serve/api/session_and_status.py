@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from dataclasses import asdict
 from typing import Any
 
@@ -59,7 +58,7 @@ async def get_me(asker: AskerHere) -> dict[str, Any]:
         "labels": labels,
         "marks": (decimal, thousands),
         "sureness": {"sure": SURE, "fairly_sure": FAIRLY_SURE},
-        "dollars_left": None if (left := await asker.server.turns.get_dollars_left(asker.owner)) == math.inf else left,
+        "dollars_left": min((await asker.server.turns.get_dollars_left(asker.owner)).values(), default=None),
     }
 
 
@@ -69,8 +68,10 @@ async def begin_session(body: TokenBody, request: Request, server: ServerHere) -
     if not server.sign_in.is_server_token(body.token):
         raise Unauthorized("wrong token")
     reply = Response(status_code=204)
-    secure = request.url.scheme == "https"
-    reply.set_cookie(COOKIE, server.sign_in.make_cookie(), httponly=True, samesite="strict", secure=secure, path="/")
+    # Behind a proxy only the browser knows the address: the page's scheme is in `Origin`, which a client could only
+    # misstate for itself, and without a path the cookie is for the folder of /session, below whichever prefix.
+    secure = "https" in (request.url.scheme, request.headers.get("origin", "").partition(":")[0])
+    reply.set_cookie(COOKIE, server.sign_in.make_cookie(), httponly=True, samesite="strict", secure=secure, path=None)
     return reply
 
 
@@ -80,7 +81,7 @@ async def end_session(request: Request, server: ServerHere) -> Response:
     if (session := server.sign_in.read_browser_session(request)) is not None:
         await server.store.run(server.store.end_session, session.id, session.until)
     reply = Response(status_code=204)
-    reply.delete_cookie(COOKIE, path="/")
+    reply.delete_cookie(COOKIE, path=None)
     return reply
 
 

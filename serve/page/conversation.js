@@ -1,6 +1,6 @@
 // One conversation: its turns, and what becomes of a turn while events come.
 // A turn is what the API gives for it, and while it runs has `live`: what has been told of it so far.
-import { events, get, post, remove } from "./api.js";
+import { events, get, post } from "./api.js";
 import { useEffect, useRef, useState } from "./html.js";
 import { readable, say } from "./labels.js";
 
@@ -58,7 +58,7 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     return () => removeEventListener("focus", look);
   }, [thread, turns]);
 
-  async function follow(id, path, body, refused) {
+  async function follow(id, path, body) {
     const control = new AbortController();
     line.current = control;
     let now = (runs.current = id);
@@ -67,6 +67,7 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
       for await (const event of events(path, body, control.signal)) {
         if (event.event === "begun") {
           change(now, () => ({ id: event.turn }));
+          arrive(event.thread);
           if (unwanted.current === now) end(event.turn);
           now = runs.current = event.turn;
         } else if (event.event === "early_answer") {
@@ -82,7 +83,6 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
       if (control.signal.aborted) return;
       change(now, () => ({ status: "failed", error, answer: null, live: null }));
       announce(error.message);
-      if (isNew({ id: now }) && error.status === 429) refused?.();
     }
     if (runs.current === now) runs.current = null;
     onEnded();
@@ -100,8 +100,8 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     const id = addNew(question);
     const leave = typeof question === "string"; // a query that waits for approval has its buttons, and words are no reply to it
     try {
-      const place = (!anew && thread) || (await begin());
-      await follow(id, `threads/${place}/turns`, { question, approve, leave }, () => place !== thread && drop(place));
+      const place = (!anew && thread) || (await post("threads", {})).id;
+      await follow(id, `threads/${place}/turns`, { question, approve, leave });
     } catch (error) {
       change(id, () => ({ status: "failed", error, live: null }));
       runs.current = null;
@@ -114,17 +114,11 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     else follow(addNew(turn.question), `turns/${turn.id}/again`, {});
   }
 
-  async function begin() {
-    const { id } = await post("threads", {});
-    shown.current = id;
-    onBegun(id);
-    return id;
-  }
-
-  /** A conversation whose only question was refused leaves nothing behind but what is on the screen. */
-  function drop(place) {
-    shown.current = null;
-    remove(`threads/${place}`).catch(setProblem).finally(() => onBegun(null));
+  /** A conversation is told once its first turn runs: that of a refused question is neither listed nor in the address. */
+  function arrive(place) {
+    if (shown.current === place) return;
+    shown.current = place;
+    onBegun(place);
   }
 
   const running = turns.find((turn) => turn.status === "running");

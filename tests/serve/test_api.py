@@ -353,6 +353,13 @@ async def test_a_question_changes_no_setting(client: Client) -> None:
     assert (await client.get("/threads")).json() == []
 
 
+async def test_a_conversation_is_listed_once_it_has_a_turn(client: Client) -> None:
+    thread = await thread_of(client)
+    assert (await client.get("/threads")).json() == [], "its question was refused, or is on its way"
+    await client.post(f"/threads/{thread}/turns", json={"question": "Who?"})
+    assert [one["id"] for one in (await client.get("/threads")).json()] == [thread]
+
+
 async def test_deleting(client: Client) -> None:
     thread = await thread_of(client)
     turn = (await client.post(f"/threads/{thread}/turns", json={"question": "Who?"})).json()["id"]

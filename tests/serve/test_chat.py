@@ -13,13 +13,14 @@ import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings, create_app
 from tableturn.serve.config import ServerLimits
+from tableturn.serve.store import StoreError, TurnStore
 
 from tests.serve.conftest import scripted, serving
 from tests.support.scripted import ScriptedModel
 
 
 def openai_client(app: Any) -> openai.AsyncOpenAI:
-    transport = httpx2.ASGITransport(app=app, client=("127.0.0.1", 5000))
+    transport = httpx2.ASGITransport(app=app, client=("127.0.0.1", 5000), raise_app_exceptions=False)
     return openai.AsyncOpenAI(
         api_key="none", base_url="http://127.0.0.1:8000/v1", http_client=httpx2.AsyncClient(transport=transport)
     )
@@ -149,3 +150,47 @@ async def test_a_chat_elsewhere_is_not_listed_and_a_refused_one_is_gone(
             await client.with_options(max_retries=0).chat.completions.create(model="tableturn", messages=messages)
         assert store.list_threads(owner, listed=False) == kept
         assert len(kept) == 1
+
+
+@pytest.mark.parametrize("error", [StoreError("the disk is full"), ZeroDivisionError("a secret")])
+async def test_a_reply_that_fails_ends_with_an_error_in_openais_form(
+    asked: tuple[openai.AsyncOpenAI, Any], error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(TurnStore, "store_digest", fail)
+    client, messages = asked[0].with_options(max_retries=0), [{"role": "user", "content": "Who are the customers?"}]
+    kind, message = ("StoreError", "the disk is full") if isinstance(error, StoreError) else ("InternalError", "log")
+    with pytest.raises(openai.InternalServerError, match=message) as plain:
+        await client.chat.completions.create(model="tableturn", messages=messages)  # pyright: ignore[reportArgumentType]
+    assert plain.value.type == kind
+    stream: Any = await client.chat.completions.create(model="tableturn", messages=messages, stream=True)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    with pytest.raises(openai.APIError, match=message) as streamed:
+        [chunk async for chunk in stream]
+    assert streamed.value.type == kind
+    reply = await client._client.post(  # pyright: ignore[reportPrivateUsage] - the bytes after the error
+        "http://127.0.0.1:8000/v1/chat/completions", json={"messages": messages, "stream": True}
+    )
+    assert reply.text.endswith("data: [DONE]\n\n")
+    assert "a secret" not in reply.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "refused"),
+    [
+        (ServeSettings(limits=ServerLimits(at_once=0)), openai.RateLimitError),
+        (ServeSettings(token="0123456789abcdef-token"), openai.AuthenticationError),
+        (ServeSettings(limits=ServerLimits(body_bytes=10)), openai.APIStatusError),
+    ],
+)
+async def test_what_is_refused_before_a_turn_is_told_in_openais_form(
+    settings: ServeSettings, refused: type[openai.APIStatusError], shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    app = create_app(agent_over(shop), settings=settings)
+    async with app.router.lifespan_context(app):
+        client, messages = openai_client(app).with_options(max_retries=0), [{"role": "user", "content": "Who?"}]
+        with pytest.raises(refused) as told:
+            await client.chat.completions.create(model="tableturn", messages=messages)  # pyright: ignore[reportArgumentType]
+    assert told.value.type
+    assert set(told.value.response.json()["error"]) == {"message", "type", "param", "code"}

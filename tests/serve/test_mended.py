@@ -6,16 +6,19 @@ import asyncio
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from tableturn.serve import ServerLimits
+from tableturn.agent import SQLAgent
+from tableturn.serve import ServerLimits, ServeSettings
+from tableturn.serve.request_checks import TooMany
 from tableturn.serve.running_turns import RunningTurn
-from tableturn.serve.server import SideQueryRunner
-from tableturn.serve.store import Owner, TurnStore
+from tableturn.serve.server import SideQueryRunner, make_agent_opener, open_server
+from tableturn.serve.store import Owner, TurnRequest, TurnStore
 from tableturn.tools.database import Cancellation
 
 from tests.serve.conftest import Client
@@ -84,3 +87,27 @@ async def test_who_gives_up_ends_the_query_and_keeps_their_share_until_then() ->
     asked.cancel()
     assert await work.run(owner, lambda _: seen.is_set()), "after the first has ended"
     work.close()
+
+
+async def test_a_refused_or_cancelled_question_of_another_door_stores_no_conversation(
+    shop: Path, tmp_path: Path, agent_over: Callable[..., SQLAgent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, settings = tmp_path / "store.sqlite", ServeSettings(limits=ServerLimits(at_once=0))
+    async with open_server(make_agent_opener(agent_over(shop)), f"sqlite:///{file}", settings) as server:
+        asker, waits = server.make_default_asker(), asyncio.Event()
+        asked = TurnRequest(asker.owner, "", "Who are the customers?")
+        with pytest.raises(TooMany):
+            await asker.begin_thread("chat", asked)
+
+        async def wait(_: object) -> None:
+            waits.set()
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(server.sign_in, "prepare", wait)
+        beginning = asyncio.create_task(asker.begin_thread("chat", asked))
+        await waits.wait()
+        beginning.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await beginning
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("SELECT count(*) FROM tableturn_threads").fetchone() == (0,)

@@ -294,6 +294,19 @@ def test_conversations_are_kept_renamed_and_deleted(visit: Visit, shop: Path, wi
     assert side.get_by_role("link").all_inner_texts() == ["How many orders are there?"]
 
 
+def test_a_first_question_that_is_refused_leaves_no_conversation(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql(NAMES)], examples="none")
+    refused: dict[str, Any] = {"status": 429, "json": {"error": {"kind": "TooMany", "message": "too many"}}}
+    page.route("**/turns", lambda route: route.fulfill(**refused), times=1)
+    ask(page, "Who are the customers?", wait=False)
+    last(page).get_by_text("too many").wait_for()
+    assert "#" not in page.url
+    last(page).get_by_role("button", name="Ask again").click()
+    last(page).get_by_role("cell", name="Ada").wait_for()
+    assert "#" in page.url
+    assert pane(page, "Conversations").get_by_role("link").all_inner_texts() == ["Who are the customers?"]
+
+
 def test_conversations_stand_under_their_day_and_are_found(visit: Visit, shop: Path) -> None:
     page = visit(shop, [sql(NAMES)], examples="none")
     for question in ("Who are the customers?", "How many orders are there?"):
@@ -313,8 +326,14 @@ def test_conversations_stand_under_their_day_and_are_found(visit: Visit, shop: P
 def test_older_conversations_are_a_button_away(visit: Visit, shop: Path) -> None:
     page = visit(shop, serving=ServeSettings(limits=ServerLimits(requests_a_minute=6_000)))
     page.evaluate(
-        """async () => { for (let n = 0; n < 60; n++) await fetch("threads", {method: "POST",
-        headers: {"content-type": "application/json"}, body: JSON.stringify({title: `A conversation ${n}`})}) }"""
+        """async () => {
+          const post = (path, body) => fetch(path, {method: "POST", headers: {"content-type": "application/json"},
+            body: JSON.stringify(body)}).then((reply) => reply.json());
+          for (let n = 0; n < 60; n++) {
+            const { id } = await post("threads", {title: `A conversation ${n}`});
+            await post(`threads/${id}/turns`, {question: "Hello"});
+          }
+        }"""
     )
     page.reload()
     side = pane(page, "Conversations")

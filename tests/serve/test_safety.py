@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import closing
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +83,40 @@ async def test_a_token_is_asked_for(shop: Path, agent_over: Callable[..., SQLAge
             assert (await client.get("/me", headers=session_of(forged))).status_code == 401, "with a time of one's own"
         assert (await client.delete("/session")).status_code == 204
         assert (await client.get("/me", headers=session_of(cookie))).status_code == 401, "a copy of it neither"
+
+
+async def test_servers_below_one_host_keep_a_session_each(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    tokens = {"": TOKEN, "/one": f"{TOKEN}-one", "/two": f"{TOKEN}-two"}
+    apps = {prefix: create_app(agent_over(shop), settings=ServeSettings(token=tokens[prefix])) for prefix in tokens}
+
+    async def proxy(scope: Any, receive: Any, send: Any) -> None:
+        """Passes requests on as nginx does, which tells no prefix."""
+        prefix = scope["path"][:4] if scope["path"][:4] in apps else ""
+        await apps[prefix]({**scope, "path": scope["path"].removeprefix(prefix)}, receive, send)
+
+    transport = httpx.ASGITransport(app=proxy, client=("127.0.0.1", 5000))
+    async with AsyncExitStack() as stack:
+        for app in apps.values():
+            await stack.enter_async_context(app.router.lifespan_context(app))
+        client = await stack.enter_async_context(httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1"))
+        for prefix, token in tokens.items():
+            assert (await client.post(f"{prefix}/session", json={"token": token})).status_code == 204
+        for prefix in tokens:
+            assert (await client.get(f"{prefix}/me")).status_code == 200, prefix
+        assert (await client.delete("/one/session")).status_code == 204
+        for prefix in tokens:
+            assert (await client.get(f"{prefix}/me")).status_code == (401 if prefix == "/one" else 200), prefix
+
+
+async def test_a_session_is_secure_where_the_browser_says_https(
+    shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    async with serving(agent_over(shop), ServeSettings(token=TOKEN)) as client:
+        for origin, secure in (("https://127.0.0.1:8000", True), ("http://127.0.0.1:8000", False)):
+            headers = {"origin": origin, "x-forwarded-proto": "http" if secure else "https"}
+            session = await client.post("/session", json={"token": TOKEN}, headers=headers)
+            assert session.status_code == 204
+            assert ("Secure" in session.headers["set-cookie"]) == secure, "nobody's forwarded headers count"
 
 
 def session_of(cookie: str) -> dict[str, str]:
@@ -248,6 +282,44 @@ async def test_one_persons_sum_leaves_the_others_theirs(shop: Path, agent_over: 
         assert (await client.post("/ask", json={"question": "Who?"}, headers=ada)).status_code == 429
         assert (await client.get("/me", headers=ben)).json()["dollars_left"] == 0.0001
         assert (await client.post("/ask", json={"question": "Who?"}, headers=ben)).status_code == 200
+
+
+@pytest.mark.parametrize(("limit", "whose"), [("dollars_a_day", "everybody's"), ("dollars_a_person", "your")])
+async def test_questions_at_once_share_a_budget(
+    limit: str, whose: str, shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    async def ask(client: Client, times: int) -> list[Any]:
+        replies = await asyncio.gather(*(client.post("/ask", json={"question": "Who?"}) for _ in range(times)))
+        return [*sorted(reply.status_code for reply in replies), replies[-1].text]
+
+    def limited(dollars: float) -> ServeSettings:
+        limits: dict[str, Any] = {limit: dollars, "dollars_a_million": (10.0, 10.0)}
+        return ServeSettings(limits=ServerLimits(**limits))
+
+    agent = agent_over(shop, model=scripted(delay=0.3))
+    async with serving(agent, limited(0.0001)) as client:
+        *statuses, told = await ask(client, 4)
+        assert statuses == [200, 429, 429, 429]
+        assert f"running questions may use up {whose} budget" in told
+        *statuses, told = await ask(client, 1)
+        assert statuses == [429]
+        assert f"{whose} budget for today is used up" in told
+    async with serving(agent, limited(5.0)) as client:
+        assert (await ask(client, 4))[:4] == [200] * 4
+
+
+async def test_questions_on_other_workers_count_for_a_budget(
+    shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path
+) -> None:
+    url, limits = f"sqlite:///{tmp_path}/store.sqlite", ServerLimits(dollars_a_day=0.01, dollars_a_million=(10.0, 10.0))
+    other = TurnStore(url)
+    async with serving(agent_over(shop), ServeSettings(limits=limits), store=url) as client:
+        other.record_heartbeat()
+        running = other.begin(TurnRequest(Owner("ben", "shop"), "", "Who?"))
+        assert (await client.post("/ask", json={"question": "Who?"})).status_code == 429
+        other.end(running, "stopped")
+        assert (await client.post("/ask", json={"question": "Who?"})).status_code == 200
+    other.close()
 
 
 async def test_money_and_turns_at_once(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:

@@ -69,6 +69,7 @@ async def test_an_answer_is_told_before_its_rows_are_counted_and_again_after(sho
         assert told(events)[-3:] == ["rows", "early_answer", "answer"]
         (early,) = (event for event in events if event.kind == "early_answer")
         first, last = early.data["answer"], events[-1].to_dict()["answer"]
+        assert events[-1].to_dict().keys() == early.to_dict().keys(), "the same of both answers"
         assert early.answer is None, "who takes the first answer that comes takes the last one"
         assert (first["ledger"], first["confidence_reason"]) == (None, "")
         assert last["text"] == alone.text
