@@ -54,6 +54,7 @@ _LATE = 0.05  # part of the period asked about, before whose end the data ends; 
 _CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
 _MOST_VALUES = 10_000  # of a column whose variants are looked for
+_CODE = 2  # characters of values that are all codes
 _EACH = ("each", "every", "all")
 _NOW = re.compile(r"current_|\b(?:now|today|curdate|sysdate|localtime)", re.IGNORECASE)
 _NEWEST = 4  # dates by which a table tells that each of its rows is about a month or a week
@@ -177,6 +178,10 @@ class _LedgerCounter:
                 self.attempt(what, partial(self._add_excluded_values, other, matched))
             what = f"the rows of {read} that “not in” leaves out for a missing value"
             self.attempt(what, partial(self._add_rows_without_value, scope, condition))
+        for condition in self.query.conditions(scope) if scope.sources else ():
+            if condition.clause == "where" and _excludes_constants(self.query, condition.node):
+                what = f"the rows of {read} that a condition leaves out for a missing value"
+                self.attempt(what, partial(self._add_rows_without_value, scope, condition.node, is_told=False))
 
     def add_variants(self, scope: Scope) -> None:
         """Add the values of one SELECT's groups that differ only in how they are written."""
@@ -372,12 +377,14 @@ class _LedgerCounter:
             of = read if len(scope.sources) == 1 else ""
             self.nulls.append(MissingCount(*item, "excluded", missing, of, _to_int(rows), material=True))
 
-    def _add_rows_without_value(self, scope: Scope, condition: exp.Expr) -> None:
+    def _add_rows_without_value(self, scope: Scope, condition: exp.Expr, *, is_told: bool = True) -> None:
         """Count the rows that a condition leaves out as what it compares is missing: NOT IN is never true of them."""
         compared = (condition.this.unnest() if isinstance(condition, exp.Not) else condition).this
         column, conditions = find_passed_column(self.query, compared), self.query.conditions(scope)
         others = [one.node.copy() for one in conditions if one.clause == "where" and one.node is not condition]
         if column is None or column.is_primary_key or all(one.node is not condition for one in conditions):
+            return
+        if column.schema.not_null and not scope.is_source_optional(column.source):
             return
         check_countable(self.query, scope)
         unknown = [compared.is_(exp.Null()), exp.paren(condition).is_(exp.Null())]
@@ -387,7 +394,7 @@ class _LedgerCounter:
         ((every, number),) = self._run_select(select.where(*others, copy=False), scope)
         if missing := _to_int(number):
             of, rows = _get_source_name(column.source) if len(scope.sources) == 1 else "", _to_int(every)
-            material = missing >= MATERIAL * rows
+            material = is_told and missing >= MATERIAL * rows
             self.nulls.append(MissingCount(*column.item, "unmatched", missing, of, rows, material))
 
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
@@ -643,10 +650,13 @@ class _LedgerCounter:
         if len(found) > _MOST_VALUES:
             raise NotCountedError("there are too many groups")
         groups = defaultdict[str, list[tuple[str, int]]](list)
-        for value, rows in found:
-            # An engine may fold no other letters than ASCII's.
-            if folded := "".join(normalize("NFKC", str(value or "")).casefold().split()):
-                groups[folded].append((str(value), _to_int(rows)))
+        # An engine may fold no other letters than ASCII's.
+        written = [(" ".join(normalize("NFKC", str(value or "")).split()), str(value), rows) for value, rows in found]
+        # In codes as short as alleles case is meaning; "ja" beside "nein" is none.
+        are_codes = max((len(text) for text, *_ in written), default=0) <= _CODE
+        for text, value, rows in written:
+            if text:
+                groups[text if are_codes else text.casefold()].append((value, _to_int(rows)))
         several = any(len(group) > 1 for group in groups.values())
         return [sorted(groups[folded]) for folded in sorted(groups)] if several else []
 
@@ -691,6 +701,14 @@ def _find_exclusion(node: exp.Expr) -> exp.Expr | None:
         return compared if isinstance(compared, exp.NEQ) else None
     around = compared and (compared.parent.parent if isinstance(compared.parent, exp.Paren) else compared.parent)
     return around if isinstance(compared, exp.In | exp.EQ) and isinstance(around, exp.Not) else None
+
+
+def _excludes_constants(query: Query, condition: exp.Expr) -> bool:
+    """Whether a condition leaves out what equals constants, but for the empty text."""
+    node = condition.this.unnest() if isinstance(condition, exp.Not) else condition
+    kinds = exp.In | exp.EQ if isinstance(condition, exp.Not) else exp.NEQ
+    compared = node.expressions or [node.expression] if isinstance(node, kinds) and not node.args.get("query") else ()
+    return any(query.literal(one) not in (None, "") for one in compared)
 
 
 def _make_case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
