@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 from sqlglot import exp
 
-from ..basis.dates import DateUse, add_days, find_date_use, find_format
+from ..basis.dates import DateUse, add_days, find_date_use, find_format, is_date_text
 from ..database.rendering.text import one_line
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
@@ -613,7 +613,8 @@ class _LedgerCounter:
         column = make_column(source, use.column)
         select = select_from(copy_source_node(source), column).where(exp.not_(column.is_(exp.Null()))).distinct()
         cells = self.count(select.order_by(column.desc()).limit(_NEWEST).sql(dialect=self.query.rules.grammar))
-        days = sorted({date.fromisoformat(str(cell)[:10]) for (cell,) in cells})
+        texts = {str(cell)[:10] for (cell,) in cells}
+        days = sorted(date.fromisoformat(text) for text in texts if is_date_text(text))
         months = [one.year * 12 + one.month for one in days]
         if len(days) > 1 and all(one.day == 1 for one in days):
             years, month = divmod(months[-1] + min(after - before for before, after in pairwise(months)) - 1, 12)
@@ -643,7 +644,7 @@ class _LedgerCounter:
     def _find_value_variants(
         self, select: exp.Select, column: TableColumn, scope: Scope
     ) -> list[list[tuple[str, int]]]:
-        """Return a column's values with their rows, grouped without case and spacing; empty if no group has two."""
+        """Return a column's values with their rows, grouped without case and runs of spaces; empty if none has two."""
         valued = copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
         valued.set("group", exp.Group(expressions=[column.node.copy()]))
         found = self._run_select(valued.limit(_MOST_VALUES + 1, copy=False), scope)
