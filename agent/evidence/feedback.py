@@ -49,7 +49,10 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
         findings = check(sql, schema, values=indexed, compiles=database.compile_check)
         query, expects = read_query(sql, schema), several and not foreign
         is_empty = attempt.result is not None and is_empty_or_zero_result(attempt.result)
-        has_row = _make_row_lookup(run) if is_empty and not (turn.approve or run.settings.approve) else None
+        # Where nobody is named, a policy may hide the rows that have a value.
+        is_hidden = query is not None and not database.personal_tables.isdisjoint(query.tables)
+        is_asked = is_empty and not (is_hidden or turn.approve or run.settings.approve)
+        has_row = _make_row_lookup(run) if is_asked else None
         return findings, replace(
             attempt,
             fit=_score_query_fit(query, _predict_query_form(state, turn, run, schema), turn.items)

@@ -100,6 +100,12 @@ def test_other_languages_are_told_apart() -> None:
     assert choose_locale("¿Qué es?") == "es"
 
 
+@pytest.mark.parametrize("question", ["Orders refunded share", "Orders shipped 2025"])
+def test_english_orders_are_not_portuguese(question: str) -> None:
+    assert choose_locale(question) == ""
+    assert find_language("Valor por ordem") == "pt"
+
+
 def test_a_sentence_tells_the_language_of_a_short_question() -> None:
     assert choose_locale("Kunden", said="Es gibt {n} Kunden.") == "de"
     assert choose_locale("Kunden", "nl", "Es gibt {n} Kunden.") == "nl"

@@ -177,9 +177,9 @@ def test_policies_of_two_tenants(url: str, server: Server) -> None:
         pytest.skip("row-level security is PostgreSQL's")
     role = f"tt_{uuid4().hex[:8]}"
     for statement in (
-        "CREATE TABLE parcels (id INTEGER PRIMARY KEY, tenant TEXT, label TEXT)",
-        "INSERT INTO parcels SELECT n, CASE WHEN n < 9 THEN 'north' ELSE 'south' END, 'label ' || n"
-        " FROM generate_series(1, 1000) n",
+        "CREATE TABLE parcels (id INTEGER PRIMARY KEY, tenant TEXT, label TEXT, sent DATE)",
+        "INSERT INTO parcels SELECT n, CASE WHEN n < 9 THEN 'north' ELSE 'south' END, 'label ' || n,"
+        " DATE '2020-01-01' + n FROM generate_series(1, 1000) n",
         "ANALYZE parcels",
         "ALTER TABLE parcels ENABLE ROW LEVEL SECURITY",
         "CREATE POLICY own ON parcels USING (tenant = current_setting('tableturn.user', true))",
@@ -222,6 +222,18 @@ def test_policies_of_two_tenants(url: str, server: Server) -> None:
                 assert f"W{unnamed}." in nobody.notes
                 assert nobody.certainty == "", "it is told once"
                 assert nobody.confidence < north.confidence
+        # Nor is anything said of rows that are hidden from them.
+        server.run(url, "CREATE POLICY old ON parcels USING (id < 3)")
+        for condition, told in (
+            ("label = 'label 7'", "no row of"),
+            ("extract(year FROM sent) = 2021", "the data ends on"),
+        ):
+            with SQLAgent(of_role, model=writes(f"SELECT id FROM parcels WHERE {condition}"), settings=NONE) as agent:
+                nobody, other = (agent.ask("Which parcels?", user=user).text for user in (None, "east"))
+            assert unnamed in nobody
+            assert told not in nobody.lower()
+            assert told in other.lower()
+        server.run(url, "DROP POLICY old ON parcels")
         with SQLAgent(of_role, model=writes("SELECT count(*) AS n FROM parcels"), settings=NONE) as agent:
             german = agent.ask("Wie viele Pakete gibt es?")
             told = "elche Zeilen von parcels gelesen werden dürfen, hängt davon ab, wer fragt, und niemand ist genannt"

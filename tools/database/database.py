@@ -72,8 +72,8 @@ class Database:
     @property
     def personal_tables(self) -> frozenset[str]:
         """The tables of which the engine leaves out rows by who asks, if nobody is named; else none."""
-        ruled: frozenset[str] = getattr(self.engine, "ruled_tables", frozenset())
-        return ruled if ruled and self.session.identity == Identity() else frozenset()
+        personal: frozenset[str] = getattr(self.engine, "personal_tables", frozenset())
+        return personal if personal and self.session.identity == Identity() else frozenset()
 
     @property
     def shared_session(self) -> Session:

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 from itertools import pairwise
 from typing import Literal
@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 from sqlglot import exp
 
-from ..basis.dates import DateUse, find_date_use, parse_days
+from ..basis.dates import DateUse, add_days, find_date_use, find_format, is_date_text
 from ..database.rendering.text import one_line
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
@@ -55,12 +55,17 @@ _LATE = 0.05  # part of the period asked about, before whose end the data ends; 
 _CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
 _MOST_VALUES = 10_000  # of a column whose variants are looked for
+_CODE = 2  # characters of values that are all codes
 _EACH = ("each", "every", "all")
 _NOW = re.compile(r"current_|\b(?:now|today|curdate|sysdate|localtime)", re.IGNORECASE)
-_PARTS_OF_DATE = (
-    *(exp.Cast, exp.Date, exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.TimeToStr, exp.Year, exp.Extract),
-    *(exp.DateTrunc, exp.TimestampTrunc),
-)
+_NEWEST = 4  # dates by which a table tells that each of its rows is about a month or a week
+_DAYS, _DAYS_BEFORE = 10_000, 8_000  # of the calendar in which a period is looked for
+_CALENDAR = f"""
+    WITH digit AS ({" UNION ALL ".join(f"SELECT {n} AS n" for n in range(10))})
+    SELECT MIN(asked), MAX(asked) FROM (SELECT {{day}} AS asked FROM (
+        SELECT a.n + 10 * b.n + 100 * c.n + 1000 * e.n AS n FROM digit AS a CROSS JOIN digit AS b
+        CROSS JOIN digit AS c CROSS JOIN digit AS e) AS number) AS calendar
+"""
 
 _UNREAD = Ledger(not_counted=("the query cannot be read",))
 
@@ -174,6 +179,10 @@ class _LedgerCounter:
                 self.attempt(what, partial(self._add_excluded_values, other, matched))
             what = f"the rows of {read} that “not in” leaves out for a missing value"
             self.attempt(what, partial(self._add_rows_without_value, scope, condition))
+        for condition in self.query.conditions(scope) if scope.sources else ():
+            if condition.clause == "where" and _excludes_constants(self.query, condition.node):
+                what = f"the rows of {read} that a condition leaves out for a missing value"
+                self.attempt(what, partial(self._add_rows_without_value, scope, condition.node, is_told=False))
 
     def add_variants(self, scope: Scope) -> None:
         """Add the values of one SELECT's groups that differ only in how they are written."""
@@ -369,12 +378,14 @@ class _LedgerCounter:
             of = read if len(scope.sources) == 1 else ""
             self.nulls.append(MissingCount(*item, "excluded", missing, of, _to_int(rows), material=True))
 
-    def _add_rows_without_value(self, scope: Scope, condition: exp.Expr) -> None:
+    def _add_rows_without_value(self, scope: Scope, condition: exp.Expr, *, is_told: bool = True) -> None:
         """Count the rows that a condition leaves out as what it compares is missing: NOT IN is never true of them."""
         compared = (condition.this.unnest() if isinstance(condition, exp.Not) else condition).this
         column, conditions = find_passed_column(self.query, compared), self.query.conditions(scope)
         others = [one.node.copy() for one in conditions if one.clause == "where" and one.node is not condition]
         if column is None or column.is_primary_key or all(one.node is not condition for one in conditions):
+            return
+        if column.schema.not_null and not scope.is_source_optional(column.source):
             return
         check_countable(self.query, scope)
         unknown = [compared.is_(exp.Null()), exp.paren(condition).is_(exp.Null())]
@@ -384,7 +395,7 @@ class _LedgerCounter:
         ((every, number),) = self._run_select(select.where(*others, copy=False), scope)
         if missing := _to_int(number):
             of, rows = _get_source_name(column.source) if len(scope.sources) == 1 else "", _to_int(every)
-            material = missing >= MATERIAL * rows
+            material = is_told and missing >= MATERIAL * rows
             self.nulls.append(MissingCount(*column.item, "unmatched", missing, of, rows, material))
 
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
@@ -532,46 +543,86 @@ class _LedgerCounter:
 
     def compare_newest_date(self, newest: Callable[[str, str], str], today: date) -> None:
         """Compare the newest date with the end of the period asked about, or else its beginning."""
-        use, _ = find_date_use(self.query)
+        use, ranged = find_date_use(self.query)
         if use is None or not use.used:
             return
-        first, last = self._find_period(use, today)
+        conditions, unclear = self._list_date_conditions(use)
+        first, last = use.first[:10], use.last[:10]
+        if any(all(node is not one for one in ranged) for node, _ in conditions):
+            first, last = self._find_period(use, conditions, today)
         day = newest(use.table, use.column) if first or last else ""
         if not day or not (last or first > day):
             return
         # What lies ahead no data can hold.
         end = min(date.fromisoformat(last), today) if last else date.fromisoformat(first)
-        days = (end - date.fromisoformat(day)).days
         period = (end - date.fromisoformat(first)).days + 1 if first else _YEAR
-        is_late = (days > 1 and days >= _LATE * period) or (days > 0 and first > day)
-        self.newest = NewestDate(use.table, use.column, day, last or first, not last or is_late)
 
-    def _find_period(self, use: DateUse, today: date) -> tuple[str, str]:
-        """Return the first and last day asked about, empty for an open end; the engine computes them where needed."""
-        firsts, lasts, until = {use.first[:10]}, {use.last[:10]}, ""
+        def is_late(until: str) -> bool:
+            days = (end - date.fromisoformat(until)).days
+            return (days > 1 and days >= _LATE * period) or (days > 0 and first > until)
+
+        material = is_late(day) and is_late(self._find_end_of_newest(use, day))
+        if material and unclear:
+            raise NotCountedError("a condition compares its date with more than constants")
+        self.newest = NewestDate(use.table, use.column, day, last or first, material)
+
+    def _list_date_conditions(self, use: DateUse) -> tuple[list[tuple[exp.Expr, TableColumn]], bool]:
+        """Return the conditions on a date alone, and whether others choose among its days too."""
+        found, unclear = list[tuple[exp.Expr, TableColumn]](), False
         for condition in (one for scope in self.query.scopes for one in self.query.conditions(scope)):
-            node = condition.node
-            if not isinstance(node, exp.Between | exp.EQ | exp.GT | exp.GTE | exp.LT | exp.LTE):
+            if condition.clause not in ("where", "on") or not self.query.holds(condition):
                 continue
-            near = node.this
-            while isinstance(near, _PARTS_OF_DATE):
-                near = near.expression if isinstance(near, exp.Extract) else near.this
-            column = self.query.column(near) if self.query.holds(condition) else None
-            if column is None or column.item != (use.table, use.column):
-                continue
-            low, high = (node.args.get(end) or node.expression for end in ("low", "high"))
-            begins = [(firsts, low)] if not isinstance(node, exp.LT | exp.LTE) else []
-            ends = [(lasts, high)] if not isinstance(node, exp.GT | exp.GTE) else []
-            for days, far in begins + ends:
-                if far.find(exp.Column, exp.Query) or self.query.literal(far) is not None:
-                    continue
-                ((cell,),) = self._run_select(exp.select(far.copy()), condition.scope)
-                found = parse_days(str(cell)[:10])
-                days.add(found.first if days is firsts else found.last)
-                # Since a day before today means until today.
-                until = until or (today.isoformat() if days is firsts and _NOW.search(self.query.text(far)) else "")
-        first = max(firsts)
-        return first, min(filter(None, lasts if first else {use.last[:10]}), default=until)
+            named = [one for one in condition.node.find_all(exp.Column) if self.query.literal(one) is None]
+            columns = [self.query.column(one) for one in named]
+            own = [one for one in columns if one is not None and one.item == (use.table, use.column)]
+            if own and len(own) == len(columns) and not condition.node.find(exp.Query):
+                found.append((condition.node, own[0]))
+            unclear |= len(own) < len(columns) and bool(own) and condition.clause == "where"
+        return found, unclear
+
+    def _find_period(
+        self, use: DateUse, conditions: Sequence[tuple[exp.Expr, TableColumn]], today: date
+    ) -> tuple[str, str]:
+        """Return the first and last day that meet conditions, empty for an open end.
+
+        The engine looks for them in a calendar, from long before the period to some years after it.
+        """
+        middle = use.last[:10] if use.last and use.last[:10] < str(today) else str(today)
+        begin, end = add_days(middle, -_DAYS_BEFORE), add_days(middle, _DAYS - _DAYS_BEFORE)
+        dialect = self.query.rules.grammar
+        day = _write_calendar_day(conditions[0][1].schema, self.query, begin)
+        calendar = exp.maybe_parse(_CALENDAR.format(day=day), into=exp.Select, dialect=dialect)
+        for node, _ in conditions:
+            condition = node.copy()
+            for old, new in [*zip(node.find_all(exp.Column), condition.find_all(exp.Column), strict=True)]:
+                text = self.query.literal(old)
+                new.replace(exp.column("asked") if text is None else exp.Literal.string(text))
+            calendar.where(condition, copy=False)
+        ((low, high),) = self.count(calendar.sql(dialect=dialect, copy=False))
+        if low is None:
+            return "", ""
+        # Within a year of an end of the calendar there is no beginning, or no end: months may be chosen too.
+        first = str(low)[:10] if str(low) > add_days(begin, _YEAR) else use.first[:10]
+        last = str(high)[:10] if str(high) < add_days(end, -_YEAR) else use.last[:10]
+        if first and not last and any(_NOW.search(self.query.text(node)) for node, _ in conditions):
+            last = today.isoformat()  # since a day before today means until today
+        return first, last if first or use.last else ""
+
+    def _find_end_of_newest(self, use: DateUse, day: str) -> str:
+        """Return the newest day, or the end of its month or week if the newest dates begin these."""
+        source = next(one for scope in self.query.scopes for one, table in scope.tables if table.name == use.table)
+        column = make_column(source, use.column)
+        select = select_from(copy_source_node(source), column).where(exp.not_(column.is_(exp.Null()))).distinct()
+        cells = self.count(select.order_by(column.desc()).limit(_NEWEST).sql(dialect=self.query.rules.grammar))
+        texts = {str(cell)[:10] for (cell,) in cells}
+        days = sorted(date.fromisoformat(text) for text in texts if is_date_text(text))
+        months = [one.year * 12 + one.month for one in days]
+        if len(days) > 1 and all(one.day == 1 for one in days):
+            years, month = divmod(months[-1] + min(after - before for before, after in pairwise(months)) - 1, 12)
+            return str(date(years, month + 1, 1) - timedelta(days=1))
+        if len(days) > 2 and len({one.weekday() for one in days}) == 1:
+            return str(days[-1] + min(after - before for before, after in pairwise(days)) - timedelta(days=1))
+        return day
 
     # Groups that differ only in how they are written
 
@@ -594,17 +645,20 @@ class _LedgerCounter:
     def _find_value_variants(
         self, select: exp.Select, column: TableColumn, scope: Scope
     ) -> list[list[tuple[str, int]]]:
-        """Return a column's values with their rows, grouped without case and spacing; empty if no group has two."""
+        """Return a column's values with their rows, grouped without case and runs of spaces; empty if none has two."""
         valued = copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
         valued.set("group", exp.Group(expressions=[column.node.copy()]))
         found = self._run_select(valued.limit(_MOST_VALUES + 1, copy=False), scope)
         if len(found) > _MOST_VALUES:
             raise NotCountedError("there are too many groups")
         groups = defaultdict[str, list[tuple[str, int]]](list)
-        for value, rows in found:
-            # An engine may fold no other letters than ASCII's.
-            if folded := "".join(normalize("NFKC", str(value or "")).casefold().split()):
-                groups[folded].append((str(value), _to_int(rows)))
+        # An engine may fold no other letters than ASCII's.
+        written = [(" ".join(normalize("NFKC", str(value or "")).split()), str(value), rows) for value, rows in found]
+        # In codes as short as alleles case is meaning; "ja" beside "nein" is none.
+        are_codes = max((len(text) for text, *_ in written), default=0) <= _CODE
+        for text, value, rows in written:
+            if text:
+                groups[text if are_codes else text.casefold()].append((value, _to_int(rows)))
         several = any(len(group) > 1 for group in groups.values())
         return [sorted(groups[folded]) for folded in sorted(groups)] if several else []
 
@@ -616,6 +670,22 @@ def _to_int(cell: Cell) -> int:
 def _render_cell(cell: Cell) -> str:
     """Return a cell as a short text on one line."""
     return one_line(str(cell), _CELL)
+
+
+def _write_calendar_day(column: ColumnSchema, query: Query, begin: str) -> str:
+    """Return SQL for the day `n` days after another, in the form in which a column holds days."""
+    times, dialect = find_format(column, is_sqlite=query.rules.is_sqlite), query.rules.name
+    day = {
+        "sqlite": f"DATE('{begin}', n || ' day')",
+        "mysql": f"CAST(DATE_ADD('{begin}', INTERVAL n DAY) AS DATE)",
+        "spark": f"DATE_ADD('{begin}', n)",
+    }.get(dialect, f"CAST('{begin}' AS DATE) + n")
+    if times is not None and not times.text:
+        return f"CAST({day} AS {'DATETIME' if dialect == 'mysql' else 'TIMESTAMP'})" if times.timed else day
+    text = day if query.rules.is_sqlite else f"CAST({day} AS CHAR(10))"
+    if times is None or not times.timed:
+        return text
+    return f"CONCAT({text}, '{times.timed}00:00:00')" if dialect == "mysql" else f"{text} || '{times.timed}00:00:00'"
 
 
 def _get_source_name(source: QuerySource) -> str:
@@ -633,6 +703,14 @@ def _find_exclusion(node: exp.Expr) -> exp.Expr | None:
         return compared if isinstance(compared, exp.NEQ) else None
     around = compared and (compared.parent.parent if isinstance(compared.parent, exp.Paren) else compared.parent)
     return around if isinstance(compared, exp.In | exp.EQ) and isinstance(around, exp.Not) else None
+
+
+def _excludes_constants(query: Query, condition: exp.Expr) -> bool:
+    """Whether a condition leaves out what equals constants, but for the empty text."""
+    node = condition.this.unnest() if isinstance(condition, exp.Not) else condition
+    kinds = exp.In | exp.EQ if isinstance(condition, exp.Not) else exp.NEQ
+    compared = node.expressions or [node.expression] if isinstance(node, kinds) and not node.args.get("query") else ()
+    return any(query.literal(one) not in (None, "") for one in compared)
 
 
 def _make_case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:

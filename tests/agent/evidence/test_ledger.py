@@ -135,7 +135,8 @@ def test_what_may_not_be_read_is_not_counted(sales: Path) -> None:
 
 
 def test_rows_that_may_be_hidden_are_not_called_lost(sales: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SQLiteEngine, "ruled_tables", frozenset({"product"}), raising=False)
+    for tables in ("ruled_tables", "personal_tables"):
+        monkeypatch.setattr(SQLiteEngine, tables, frozenset({"product"}), raising=False)
     answer = ask(sales)
     assert answer.text == "Sale: 3. Which rows of product may be read depends on who asks, and nobody is named."
     assert answer.ledger is not None

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 from tableturn.tools.database import Database, Identity, Session
+from tableturn.tools.database.server.engine import ServerEngine
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, SettingsError
 
 from .people import READER, SUFFIX, TENANTS
@@ -151,6 +152,38 @@ def test_tables_with_rows_for_named_people_are_known(postgres: str) -> None:
     finally:
         for view in ("above", "as_asker", "as_owner", "as_reader"):
             POSTGRES.run(postgres, f"DROP VIEW {view}")
+
+
+@pytest.mark.parametrize(
+    ("policies", "ruled", "personal"),
+    [
+        (["USING (true)"], False, False),
+        (["FOR INSERT WITH CHECK (id > 1)", "FOR SELECT USING (true)"], False, False),
+        (["USING (tenant = 'north')", "USING (true)"], False, False),
+        (["USING (true)", "AS RESTRICTIVE USING (tenant = 'north')"], True, True),
+        (["FOR SELECT TO pg_monitor USING (true)"], True, True),
+        (["USING (tenant = current_user)"], True, True),
+        (["USING (tenant = current_setting('app.other', true))"], True, True),
+        (["USING (tenant = current_setting('tableturn.user', true))"], True, True),
+        (["USING (tenant = current_setting('app.tenant', true))"], True, False),
+        (["USING (tenant = current_setting('app.tenant'))", "USING (tenant = current_user)"], True, True),
+    ],
+)
+def test_rules_that_let_every_row_through_or_are_fixed_by_the_connection_ask_for_no_person(
+    postgres: str, policies: list[str], ruled: bool, personal: bool
+) -> None:
+    POSTGRES.run(postgres, "CREATE TABLE box AS SELECT * FROM parcel")
+    try:
+        POSTGRES.run(postgres, "ALTER TABLE box ENABLE ROW LEVEL SECURITY")
+        POSTGRES.run(postgres, f"GRANT SELECT ON box TO {READER}")
+        for number, policy in enumerate(policies):
+            POSTGRES.run(postgres, f"CREATE POLICY own{number} ON box {policy}")
+        with Database.open(f"{_as(postgres, READER)}?options=-c%20app.tenant%3Dnorth") as database:
+            assert (len(database.execute("SELECT * FROM box").rows) < 3) is ruled
+            assert isinstance(database.engine, ServerEngine)
+            assert ("box" in database.engine.ruled_tables, "box" in database.personal_tables) == (ruled, personal)
+    finally:
+        POSTGRES.run(postgres, "DROP TABLE box")
 
 
 def test_row_level_security_by_role(postgres: str) -> None:

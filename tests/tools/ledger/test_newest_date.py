@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
+from uuid import uuid4
 
+import duckdb
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.labels import Labels
+from tableturn.tools.ledger import Ledger
 
+from tests.tools.database.servers import POSTGRES
 from tests.tools.ledger.sales import keep, make_duckdb
 
 
@@ -88,3 +95,106 @@ def test_data_that_ends_before_today_is_told_where_it_is_asked_about(
     ledger = keep(sales, sql, newest=look)
     assert [fact[:16] for fact in ledger.material_facts] == ["the data ends on"] * told
     assert not ledger.not_counted
+
+
+EVERY_DAY = [str(date(2024, 1, 1) + timedelta(days=n)) for n in range((date(2026, 8, 27) - date(2024, 1, 1)).days + 1)]
+
+
+def compare(folder: Path, engine: str, days: Iterable[str], condition: str, kind: str = "DATE") -> Ledger:
+    """Keep the ledger of a count in a table of events on days, on 28 November 2026."""
+    rows = ", ".join(f"({n}, '{day}')" for n, day in enumerate(days))
+    statements = [f"CREATE TABLE event (id INTEGER PRIMARY KEY, d {kind})", f"INSERT INTO event VALUES {rows}"]
+    if engine == "postgres":
+        if POSTGRES.unavailable():
+            pytest.skip(POSTGRES.unavailable())
+        place = POSTGRES.make_database(f"tt_{uuid4().hex[:12]}")
+        for statement in statements:
+            POSTGRES.run(place, statement)
+    else:
+        place = str(folder / f"e.{engine}")
+        with closing((sqlite3 if engine == "sqlite" else duckdb).connect(place)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+            connection.commit()
+    with Database.open(place) as database:
+
+        def look(*_: str) -> str:
+            return str(database.execute("SELECT MAX(d) FROM event").rows[0][0])[:10]
+
+        sql = f"SELECT COUNT(*) FROM event WHERE {condition}"
+        return keep(database, sql, newest=look, today=date(2026, 11, 28))
+
+
+@pytest.mark.parametrize(
+    ("engine", "condition", "told"),
+    [
+        ("duckdb", "year(d) = 2026 AND month(d) = 3", ""),
+        ("duckdb", "year(d) = 2026 AND month(d) = 10", "31 Oct 2026"),
+        ("duckdb", "EXTRACT(year FROM d) = 2026 AND EXTRACT(month FROM d) BETWEEN 1 AND 6", ""),
+        ("duckdb", "year(d) = 2026 AND quarter(d) = 2", ""),
+        ("duckdb", "year(d) = 2026 AND quarter(d) = 3", "30 Sep 2026"),
+        ("duckdb", "year(d) = 2026 AND (month(d) = 3 OR month(d) = 4)", ""),
+        ("duckdb", "year(d) = 2026", "31 Dec 2026"),
+        ("duckdb", "year(d) IN (2025, 2026)", "31 Dec 2026"),
+        ("duckdb", "date_trunc('month', d) = DATE '2026-10-01'", "31 Oct 2026"),
+        ("duckdb", "strftime(d, '%Y-%m') = '2026-10'", "31 Oct 2026"),
+        ("duckdb", "CAST(d AS VARCHAR) LIKE '2026-10%'", "31 Oct 2026"),
+        ("duckdb", "d >= DATE '2026-01-01' AND d < DATE '2026-01-01' + INTERVAL 1 YEAR", "31 Dec 2026"),
+        ("duckdb", "year(d) >= 2020 AND month(d) = 3", ""),
+        ("sqlite", "strftime('%Y', d) = '2026' AND strftime('%m', d) = '03'", ""),
+        ("sqlite", "strftime('%Y', d) = '2026' AND CAST(strftime('%m', d) AS INTEGER) BETWEEN 7 AND 9", "30 Sep 2026"),
+        ("sqlite", "strftime('%Y-%m', d) = '2026-10'", "31 Oct 2026"),
+        ("sqlite", "substr(d, 1, 7) = '2026-10'", "31 Oct 2026"),
+        ("sqlite", "d LIKE '2026-10%'", "31 Oct 2026"),
+        ("sqlite", "d LIKE '2026-03%'", ""),
+        ("postgres", "to_char(d, 'YYYY-MM') = '2026-10'", "31 Oct 2026"),
+        ("postgres", "date_trunc('month', d) = DATE '2026-10-01'", "31 Oct 2026"),
+        ("postgres", "date_part('year', d) = 2026 AND date_part('month', d) = 3", ""),
+    ],
+)
+def test_the_period_is_what_all_conditions_on_the_date_leave(
+    tmp_path: Path, engine: str, condition: str, told: str
+) -> None:
+    ledger = compare(tmp_path, engine, EVERY_DAY, condition)
+    assert ledger.material_facts == ((f"the data ends on 27 Aug 2026, before {told}",) if told else ())
+    assert not ledger.not_counted
+
+
+@pytest.mark.parametrize(("engine", "kind"), [("duckdb", "TIMESTAMP"), ("postgres", "TIMESTAMPTZ"), ("sqlite", "TEXT")])
+def test_times_of_day_are_compared_as_days(tmp_path: Path, engine: str, kind: str) -> None:
+    year = "strftime('%Y', d) = '2026'" if engine == "sqlite" else "EXTRACT(year FROM d) = 2026"
+    ledger = compare(tmp_path, engine, [f"{day} 10:20:30" for day in EVERY_DAY], f"{year} AND d > '2026-01-31'", kind)
+    assert ledger.material_facts == ("the data ends on 27 Aug 2026, before 31 Dec 2026",)
+
+
+def test_a_condition_with_more_than_constants_leaves_the_period_open(tmp_path: Path) -> None:
+    condition = "d BETWEEN '2026-01-01' AND '2026-12-31' AND (month(d) = 3 OR id < 0)"
+    ledger = compare(tmp_path, "duckdb", EVERY_DAY, condition)
+    assert (ledger.material_facts, ledger.newest) == ((), None)
+    assert ["compares its date with more than constants" in one for one in ledger.not_counted] == [True]
+
+
+MONTHS = [f"2025-{month:02}-01" for month in range(1, 13)]
+MONDAYS = [str(date(2025, 1, 6) + timedelta(weeks=n)) for n in range(51)]
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize(
+    ("days", "since", "until", "told"),
+    [
+        (MONTHS, "2025-01-01", "2025-12-31", ""),
+        (MONTHS[:11], "2025-01-01", "2025-12-31", "1 Nov 2025"),
+        (MONTHS[::3], "2025-01-01", "2025-12-31", ""),
+        (MONTHS[:9:3], "2025-01-01", "2025-12-31", "1 Jul 2025"),
+        (["2023-01-01", "2024-01-01", "2025-01-01"], "2025-01-01", "2025-12-31", ""),
+        (MONDAYS, "2025-12-01", "2025-12-28", ""),
+        (MONDAYS[:-1], "2025-12-01", "2025-12-28", "15 Dec 2025"),
+        ([*MONTHS, "2025-11-30"], "2025-01-01", "2025-12-31", "1 Dec 2025"),
+    ],
+)
+def test_the_last_month_or_week_of_a_table_of_these_is_complete(
+    tmp_path: Path, engine: str, days: list[str], since: str, until: str, told: str
+) -> None:
+    ledger = compare(tmp_path, engine, days, f"d >= '{since}' AND d <= '{until}'")
+    ends = f"the data ends on {told}, before {Labels().date(until)}"
+    assert ledger.material_facts == ((ends,) if told else ())

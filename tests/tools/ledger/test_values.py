@@ -51,12 +51,12 @@ def test_missing_values_are_counted_through_sub_queries(sales: Database, read: s
     ("sql", "said"),
     [
         ("SELECT AVG(CASE WHEN shop = 'N' THEN amount END) FROM sale", ["missing values of CASE"]),
-        ("SELECT AVG(n) FROM (SELECT COUNT(*) AS n FROM sale GROUP BY id) AS c", ["missing values of n: it is comp"]),
+        ("SELECT AVG(n) FROM (SELECT COUNT(*) AS n FROM sale GROUP BY id) AS c", ["missing values of n: the value"]),
         ("SELECT COALESCE(kind, '?'), COUNT(*) FROM product GROUP BY COALESCE(kind, '?')",
          ["missing values of COALESCE", "variants of COALESCE"]),
         ("SELECT n, COUNT(*) FROM (SELECT UPPER(kind) AS n FROM product) AS p GROUP BY n",
-         ["missing values of n: it is comp", "variants of n: it is comp"]),
-        ("SELECT amount + 1, COUNT(*) FROM sale GROUP BY amount + 1", ["missing values of amount + 1: it is comp"]),
+         ["missing values of n: the value", "variants of n: the value"]),
+        ("SELECT amount + 1, COUNT(*) FROM sale GROUP BY amount + 1", ["missing values of amount + 1: the value"]),
         ("SELECT AVG(COALESCE(amount, 0)) FROM sale", []),
     ],
 )  # fmt: skip
@@ -117,6 +117,27 @@ def test_rows_that_not_in_leaves_out_for_a_missing_value_are_told(
     assert ledger.material_facts == told
 
 
+@pytest.mark.parametrize(
+    ("condition", "missing", "rows"),
+    [
+        ("product_id NOT IN (1, 2)", 2, 20),
+        ("product_id <> 1", 2, 20),
+        ("id > 10 AND NOT product_id = 1", 2, 10),
+        ("product_id <> 1 AND product_id IS NOT NULL", 0, 0),
+        ("(product_id <> 1 OR product_id IS NULL)", 0, 0),
+        ("shop <> ''", 0, 0),
+        ("id <> 1", 0, 0),
+        ("product_id IN (1, 2)", 0, 0),
+    ],
+)
+def test_rows_that_an_excluded_constant_leaves_out_for_a_missing_value_stand_in_the_basis(
+    sales: Database, condition: str, missing: int, rows: int
+) -> None:
+    ledger = keep(sales, f"SELECT COUNT(*) FROM sale WHERE {condition}")
+    assert [(one.use, one.missing, one.rows) for one in ledger.nulls] == [("unmatched", missing, rows)] * bool(missing)
+    assert (ledger.material_facts, ledger.not_counted) == ((), ())
+
+
 def test_missing_values_that_all_compares_are_told(sales: Database) -> None:
     if sales.dialect == "sqlite":
         pytest.skip("it has none")
@@ -148,6 +169,29 @@ def test_groups_that_differ_only_in_blanks_are_told(tmp_path: Path) -> None:
             ):
                 (found,) = keep(database, sql).variants
                 assert (found.column, found.groups, found.rows) == ("name", 3, 3)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+@pytest.mark.parametrize(
+    ("names", "groups"),
+    [
+        (["1 12", "11 2", "112"], 0),
+        (["1  12", " 1 12 ", "11 2"], 1),
+        (["AA", "Aa", "aa", "B"], 0),
+        (["A ", "A", "a"], 1),
+        (["ja", "Ja", "JA", "nein"], 2),
+    ],
+)
+def test_inner_spaces_and_the_case_of_codes_are_meaning(
+    tmp_path: Path, engine: str, names: list[str], groups: int
+) -> None:
+    with closing((sqlite3 if engine == "sqlite" else duckdb).connect(str(tmp_path / f"c.{engine}"))) as connection:
+        connection.execute("CREATE TABLE thing (id INTEGER PRIMARY KEY, name VARCHAR)")
+        connection.executemany("INSERT INTO thing VALUES (?, ?)", [*enumerate(names)])
+        connection.commit()
+    with Database.open(tmp_path / f"c.{engine}") as database:
+        found = keep(database, "SELECT name, COUNT(*) FROM thing GROUP BY name").variants
+    assert sum(one.groups for one in found) == groups
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])

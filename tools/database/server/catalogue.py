@@ -27,6 +27,7 @@ class Relation:
         unshown: Whether the definition names what the login may not read.
         hides: Whether it may have columns that the login may not read.
         ruled: Whether the server's rules leave out rows by who asks.
+        personal: Whether these ask for a person, as the connection does not set all that they look at.
     """
 
     schema: str
@@ -40,6 +41,7 @@ class Relation:
     unshown: bool = False
     hides: bool = False
     ruled: bool = False
+    personal: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,9 +123,18 @@ def read_catalogue(ask: Ask, owner: str) -> Catalogue:
         elif (column := columns[schema, table].get(name)) is not None:
             columns[schema, table][name] = replace(column, primary_key=position)
     relations: dict[tuple[str, str], Relation] = {}
-    for schema, name, shown, kind, comment, estimate, definition, unshown, hides, *ruled in ask("relations"):
+    for schema, name, shown, kind, comment, estimate, definition, unshown, hides, *rules in ask("relations"):
         if held := tuple(columns[schema, name].values()):
-            told = kind, comment or "", estimate, definition or "", bool(unshown), bool(hides), any(ruled)
+            told = (
+                kind,
+                comment or "",
+                estimate,
+                definition or "",
+                bool(unshown),
+                bool(hides),
+                any(rules),
+                any(rules[1:]),
+            )
             relations[schema, name] = Relation(schema, name, shown, held, *told)
     foreign_keys = [
         ForeignKey(relations[place].shown, names, relations[target].shown, ref_names)

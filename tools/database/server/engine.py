@@ -136,6 +136,11 @@ class ServerEngine:
         """The tables and views whose rows depend on who asks, by the server's rules."""
         return frozenset(relation.shown for relation in self._catalogue.relations if relation.ruled)
 
+    @property
+    def personal_tables(self) -> frozenset[str]:
+        """Those of them whose rules ask for a person: the connection does not say whose rows it reads."""
+        return frozenset(relation.shown for relation in self._catalogue.relations if relation.personal)
+
     def with_session(self, session: Session) -> ServerEngine:
         return type(self)(self._backend.with_session(session), session)
 
