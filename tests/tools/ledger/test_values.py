@@ -51,12 +51,12 @@ def test_missing_values_are_counted_through_sub_queries(sales: Database, read: s
     ("sql", "said"),
     [
         ("SELECT AVG(CASE WHEN shop = 'N' THEN amount END) FROM sale", ["missing values of CASE"]),
-        ("SELECT AVG(n) FROM (SELECT COUNT(*) AS n FROM sale GROUP BY id) AS c", ["missing values of n: it is comp"]),
+        ("SELECT AVG(n) FROM (SELECT COUNT(*) AS n FROM sale GROUP BY id) AS c", ["missing values of n: the value"]),
         ("SELECT COALESCE(kind, '?'), COUNT(*) FROM product GROUP BY COALESCE(kind, '?')",
          ["missing values of COALESCE", "variants of COALESCE"]),
         ("SELECT n, COUNT(*) FROM (SELECT UPPER(kind) AS n FROM product) AS p GROUP BY n",
-         ["missing values of n: it is comp", "variants of n: it is comp"]),
-        ("SELECT amount + 1, COUNT(*) FROM sale GROUP BY amount + 1", ["missing values of amount + 1: it is comp"]),
+         ["missing values of n: the value", "variants of n: the value"]),
+        ("SELECT amount + 1, COUNT(*) FROM sale GROUP BY amount + 1", ["missing values of amount + 1: the value"]),
         ("SELECT AVG(COALESCE(amount, 0)) FROM sale", []),
     ],
 )  # fmt: skip
