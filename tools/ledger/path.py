@@ -347,15 +347,19 @@ def _find_finest_source(
     """Return the source with the finest rows; None if no other source's rows are all there once for each of its."""
     if len(scope.sources) == 1:
         return scope.sources[0]
-    named = {
-        id(one)
-        for node in query.find_aggregates(scope)
-        if (inner := get_argument(node)) is not None
-        for one in query.find_sources(inner, scope)
-    }
+    arguments = filter(None, map(get_argument, query.find_aggregates(scope)))
+    named = {id(one) for inner in arguments for one in query.find_sources(inner, scope)}
     named = met | _add_joined_sources(query, scope, named)
-    sure = [one for one in scope.sources if not scope.is_source_optional(one) or id(one) in named]
-    whole = [one for one in sure if not query.find_repeating_sources(one, scope)]
+    optional = [one for one in scope.sources if scope.is_source_optional(one)]
+    aggregates = query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count)
+    added = [node.this for node in aggregates if node.this is not None and not isinstance(node.this, exp.Distinct)]
+    beside = any(one not in optional for inner in added for one in query.find_sources(inner, scope))
+    # Where rows that a LEFT JOIN keeps are added up too, these count, and not what it adds to some of them.
+    aside = [one for one in optional if beside and id(one) not in met]
+    sure = [one for one in scope.sources if one not in aside and (one not in optional or id(one) in named)]
+    whole = [one for one in sure if all(other in aside for other in query.find_repeating_sources(one, scope))]
+    if any(isinstance(inner, exp.Star) for inner in added):
+        whole = [one for one in whole if one not in optional] or whole
     leading = next((one for one in sure if one is query.find_unreferenced_source(scope)), None)
     # Of two tables with a row each for the other, what is summed counts, then the one that refers to the other.
     first = [*(summed if len(summed) == 1 else ()), leading]
