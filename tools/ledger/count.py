@@ -395,7 +395,7 @@ class _LedgerCounter:
             return False  # who asks for some partners does not expect all rows to have one
         if expected is not None or more:
             return bool(expected)
-        parts = list[float]()
+        parts, found = list[float](), list[int]()
         for source in (step.source, *step.before):
             different = exp.Count(this=exp.Distinct(expressions=[link.end(source).copy()]))
             select = select_from(copy_source_node(source), exp.Count(this=exp.Star()), different)
@@ -405,7 +405,10 @@ class _LedgerCounter:
                 self.not_counted.append(f"the different values of {_write_condition(self.query, step)}: {reason}")
                 return True  # what is lost of the rows that count is told, unless the values speak against it
             parts.append(_to_int(values) / max(_to_int(rows), 1))
-        return parts[0] >= MOSTLY_ONE > parts[1]
+            found.append(_to_int(values))
+        # If no value comes often on either side, what is summed refers to what has more of them.
+        refers = parts[1] < MOSTLY_ONE or (found[0] > found[1] and _find_sum(path) is not None)
+        return parts[0] >= MOSTLY_ONE and refers
 
     def _is_large_part_of_sum(self, path: JoinPath, comes: list[exp.Expr], step: JoinStep, value: exp.Expr) -> bool:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""

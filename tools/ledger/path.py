@@ -365,7 +365,7 @@ def _find_finest_source(
     first = [*(summed if len(summed) == 1 else ()), leading]
     likely = [*(one for one in first if one in whole), *whole, leading]
     if all(one is None for one in likely):
-        largest = sorted(sure, key=lambda one: -((one.table and one.table.row_count) or 0))
+        largest = sorted(sure, key=lambda one: (one not in summed, -((one.table and one.table.row_count) or 0)))
         likely = [one for one in largest if _is_finest_source(query, scope, one, links)]
     return next((one for one in likely if one is not None), None)
 
