@@ -156,6 +156,7 @@ class _LedgerCounter:
             if not path.steps and len(scope.sources) > 1:
                 self.not_counted.append(f"the rows that {read} leave out: {NO_SUBJECT}")
             repeats = [("repeated rows", partial(self._record_repeated_rows, path, one)) for one in path.singles]
+            repeats += [("rows", partial(self._add_equal_counts, path, one)) for one in path.equals]
             for what, add in (("rows", partial(self._add_join_counts, path)), *repeats):
                 if not self.attempt(f"the {what} of {read}", add):
                     self.may_repeat = True
@@ -329,6 +330,17 @@ class _LedgerCounter:
                 of = _get_source_name(path.subject) if own else ""
                 self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
 
+    def _add_equal_counts(self, path: JoinPath, counted: QuerySource) -> None:
+        """Add the rows that a summed table of the same grain loses to the others of them."""
+        if counted is path.subject:
+            return
+        joins, nulls, names = [*self.joins], self.nulls[:], [*map(_get_source_name, path.equals)]
+        try:
+            self._add_join_counts(find_path(self.query, path.scope, counted))
+        finally:
+            added = self.joins[len(joins) :]
+            self.joins, self.nulls = [*joins, *(one for one in added if one.table in names)], nulls
+
     def _list_grouped_or_averaged_columns(self, path: JoinPath) -> list[tuple[TableColumn, str, bool]]:
         """Return the grouped or averaged columns, and whether the result hides missing values."""
         scope, averaged = path.scope, list[exp.Expr]()
@@ -393,6 +405,8 @@ class _LedgerCounter:
         constants = (one.name for one in nodes if one.name and self.query.literal(one) is not None)
         if any(re.search(rf"\b{re.escape(text)}\b", self.question, re.IGNORECASE) for text in constants):
             return False  # who asks for some partners does not expect all rows to have one
+        if step.source in path.equals and step.source not in path.find_filtering_sources():
+            return True
         if expected is not None or more:
             return bool(expected)
         parts, found = list[float](), list[int]()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -116,6 +116,7 @@ class JoinPath:
     own: tuple[Filter, ...]  # conditions on the subject alone
     filters: tuple[Filter, ...]  # all others
     singles: tuple[SingleSource, ...]  # what is summed or averaged, or else the subject
+    equals: tuple[QuerySource, ...]  # where others of the same grain are summed too: all of these
 
     def list_conditions_before(self, step: JoinStep) -> list[exp.Expr]:
         """Return the conditions that rows meet before they come to a join.
@@ -167,8 +168,8 @@ class JoinPath:
         return select.where(*(part.node.copy() for part in self.own), copy=False)
 
 
-def find_path(query: Query, scope: Scope) -> JoinPath:
-    """Return the joins that the counted rows of a SELECT pass through.
+def find_path(query: Query, scope: Scope, counted: QuerySource | None = None) -> JoinPath:
+    """Return the joins that the counted rows of a SELECT pass through, or those of one of its `equals`.
 
     Raises:
         NotCountedError: There is something in it that is not counted.
@@ -183,7 +184,7 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     grouped = [source for source in scope.sources if uses[id(source)] == {"group"}]
     summed = [source for source in scope.sources if uses[id(source)] and source not in grouped]
     met = _find_met_sources(query, scope) if joined else set[int]()
-    finest = _find_finest_source(query, scope, links, summed, met)
+    finest = counted or _find_finest_source(query, scope, links, summed, met)
     if (subject := finest or next(iter(summed), None)) is None:
         raise NotCountedError(NO_SUBJECT)
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
@@ -219,7 +220,9 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
             is_material = is_material or any(not isinstance(one.this, exp.Distinct) for one in plain)
         if repeating:
             singles.append(SingleSource(source, tuple(repeating), is_material, source in grouped))
-    return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles))
+    equals = [one for one in summed if "sum" in uses[id(one)] and not scope.is_source_optional(one)]
+    equals = [one for one in equals if not _find_repeating_sources(query, one, scope)] if finest in equals else []
+    return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles), tuple(equals))
 
 
 def check_countable(query: Query, scope: Scope) -> None:
@@ -245,7 +248,7 @@ def check_countable(query: Query, scope: Scope) -> None:
         raise NotCountedError(reason)
 
 
-_Sums = set[tuple[frozenset[SourceColumn], Literal["sum", "average", "group"]]]
+_Sums = set[tuple[frozenset[SourceColumn], Literal["sum", "count", "average", "group"]]]
 
 
 def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
@@ -266,7 +269,7 @@ def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
             # A CASE, or a group's own column, counts the joined rows.
             if not isinstance(node.this, exp.Column) or places & terms or _is_part_of_rows(query, scope, node):
                 continue
-            use = "group" if {one for one, _ in places} & {one for one, _ in terms} else "sum"
+            use = "group" if {one for one, _ in places} & {one for one, _ in terms} else "count"
         if not isinstance(node.this, exp.Distinct):
             sums.add((places, use))
     if any(map(scope.select.args.get, SHAPING)):
@@ -354,20 +357,42 @@ def _find_finest_source(
     aggregates = query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count)
     added = [node.this for node in aggregates if node.this is not None and not isinstance(node.this, exp.Distinct)]
     beside = any(one not in optional for inner in added for one in query.find_sources(inner, scope))
+    if any(isinstance(inner, exp.Star) for inner in added):
+        kept = (one for one in scope.sources if one not in optional)
+        beside = beside or any(not query.find_repeating_sources(one, scope) for one in kept)
     # Where rows that a LEFT JOIN keeps are added up too, these count, and not what it adds to some of them.
     aside = [one for one in optional if beside and id(one) not in met]
     sure = [one for one in scope.sources if one not in aside and (one not in optional or id(one) in named)]
     whole = [one for one in sure if all(other in aside for other in query.find_repeating_sources(one, scope))]
-    if any(isinstance(inner, exp.Star) for inner in added):
-        whole = [one for one in whole if one not in optional] or whole
     leading = next((one for one in sure if one is query.find_unreferenced_source(scope)), None)
     # Of two tables with a row each for the other, what is summed counts, then the one that refers to the other.
-    first = [*(summed if len(summed) == 1 else ()), leading]
-    likely = [*(one for one in first if one in whole), *whole, leading]
+    first = [one for one in (summed if len(summed) == 1 else ()) if one in sure]
+    first = [one for one in first if one in whole or not _find_repeating_sources(query, one, scope)]
+    likely = [*first, *(one for one in [leading] if one in whole), *whole, leading]
     if all(one is None for one in likely):
         largest = sorted(sure, key=lambda one: (one not in summed, -((one.table and one.table.row_count) or 0)))
         likely = [one for one in largest if _is_finest_source(query, scope, one, links)]
     return next((one for one in likely if one is not None), None)
+
+
+def _find_repeating_sources(query: Query, source: QuerySource, scope: Scope) -> list[QuerySource]:
+    """Return the sources that may have several rows per row of a source, by keys and by sub-queries' groups."""
+    left, (fixed, pairs) = query.find_repeating_sources(source, scope), query.find_column_equalities(scope)
+    for other in left:
+        single = {id(one) for one in scope.sources if one not in left}
+        bound = fixed | {one for pair in pairs for one, near in (pair, pair[::-1]) if near[0] in single}
+        if _has_bound_groups(query, other, bound):
+            left = [one for one in left if one is not other]
+    return left
+
+
+def _has_bound_groups(query: Query, source: QuerySource, bound: Collection[SourceColumn]) -> bool:
+    """Whether the bound columns include all that a sub-query groups by."""
+    inner = query.find_scope(source.query.unnest()) if source.query is not None else None
+    terms, names = (query.resolve_group_by_terms(inner) if inner else None) or [], [*(source.columns or ())]
+    outputs = [one.unalias().unnest() for one in inner.select.expressions] if inner else []
+    given = [one for name, one in zip(names, outputs, strict=False) if (id(source), name) in bound]
+    return bool(terms) and len(names) == len(outputs) and all(term in given for term in terms)
 
 
 def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> bool:

@@ -111,3 +111,34 @@ def test_of_tables_without_keys_the_summed_one_is_counted(shop: Database, output
     joined = "claim k JOIN legacy_sale s ON s.sale_no = k.sale_no JOIN legacy_cust c ON c.cust_no = s.cust_no"
     ledger = keep(shop, f"SELECT {output} FROM {joined}{' GROUP BY c.name' if ',' in output else ''}")
     assert ledger.line == "10 of 60 rows of claim have no match in legacy sale and are left out."
+
+
+PAID = "(SELECT order_id, SUM(paid) AS amount FROM payment GROUP BY order_id)"
+
+
+@pytest.mark.parametrize(("other", "left"), [("refund", 45), (PAID, 30)])
+@pytest.mark.parametrize(
+    ("output", "where", "told"),
+    [
+        ("SUM(o.total), SUM(y.amount)", "", True),
+        ("SUM(o.total) - SUM(y.amount)", "", True),
+        ("c.region_id, SUM(y.amount) / SUM(o.total)", "", True),
+        ("SUM(y.amount)", "", False),
+        ("COUNT(o.id), SUM(y.amount)", "", False),  # of how many it is
+        ("SUM(o.total), SUM(y.amount)", " WHERE y.amount > 0", False),  # of whom some are asked for
+    ],
+)
+def test_what_falls_out_of_either_summed_table_is_told(
+    shop: Database, other: str, left: int, output: str, where: str, told: bool
+) -> None:
+    rest = " JOIN customer c ON c.id = o.customer_id" if "c." in output else ""
+    group = " GROUP BY c.region_id" if rest else ""
+    ledger = keep(shop, f"SELECT {output} FROM orders o JOIN {other} y ON y.order_id = o.id{rest}{where}{group}")
+    found = [(join.lost, join.rows) for join in ledger.joins if join.of == "orders" and join.material]
+    assert ((left, 100) in found) is told
+
+
+def test_what_is_summed_beside_a_table_of_sums_is_counted(shop: Database) -> None:
+    ledger = keep(shop, f"SELECT SUM(o.total) FROM orders o JOIN customer c ON c.id = o.customer_id"
+                        f" JOIN {PAID} y ON y.order_id = o.id")  # fmt: skip
+    assert ledger.line == "12 of 100 rows of orders have no match in customer and are left out."
