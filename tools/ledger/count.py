@@ -454,6 +454,11 @@ class _LedgerCounter:
         path = self.top
         if path is None or path.filters or any(map(path.scope.select.args.get, SHAPING)):
             return None, ""
+        aggregates, outputs = self.query.find_aggregates(path.scope), path.scope.select.expressions
+        # Of a share or an average these rows would make something else.
+        is_plain = [isinstance(one, exp.Sum | exp.Count) for one in aggregates] == [True]
+        if not is_plain or any(output.find(exp.Query) for output in outputs):
+            return None, ""
         # It has all rows that these joins leave out, each as often as they repeat it; none that has no counted row.
         lossy = [join for join in self.joins if join.lost and not join.kept]
         own = {_write_condition(self.query, step) for step in path.steps}
@@ -461,7 +466,7 @@ class _LedgerCounter:
         differs = self.may_repeat or any(join.repeated for join in self.joins)
         if not lossy or not all(meant) or differs or path.scope.is_source_optional(path.subject):
             return None, ""
-        sql = self._write(path.build_select([item.copy() for item in path.scope.select.expressions]), path.scope)
+        sql = self._write(path.build_select([item.copy() for item in outputs]), path.scope)
         try:
             rows = self.count(sql)
         except NotCountedError:

@@ -142,3 +142,20 @@ def test_what_is_summed_beside_a_table_of_sums_is_counted(shop: Database) -> Non
     ledger = keep(shop, f"SELECT SUM(o.total) FROM orders o JOIN customer c ON c.id = o.customer_id"
                         f" JOIN {PAID} y ON y.order_id = o.id")  # fmt: skip
     assert ledger.line == "12 of 100 rows of orders have no match in customer and are left out."
+
+
+@pytest.mark.parametrize(
+    ("output", "other"),
+    [
+        ("SUM(o.total)", 4950),
+        ("ROUND(SUM(o.total) / 10.0, 1)", 495),
+        ("SUM(o.total) * 1.0 / COUNT(DISTINCT o.customer_id)", None),
+        ("AVG(CASE WHEN o.total > 50 THEN 1.0 ELSE 0 END)", None),
+        ("SUM(CASE WHEN o.total > 50 THEN 1.0 ELSE 0 END) / COUNT(*)", None),
+        ("SUM(o.total) * 1.0 / (SELECT SUM(total) FROM orders)", None),
+    ],
+)
+def test_another_number_is_told_of_a_sum_or_count_alone(shop: Database, output: str, other: float | None) -> None:
+    ledger = keep(shop, f"SELECT {output} FROM orders o JOIN customer c ON c.id = o.customer_id", value=0.5)
+    assert ledger.other == other
+    assert ledger.line.startswith("12 of 100 rows of orders have no match in customer and are left out.")
