@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
@@ -309,6 +310,8 @@ class _LedgerCounter:
                 lost = next(numbers) - (0 if key is None else number)
                 if path.list_filters_after(step):
                     lost, kept = (lost, False) if lost else (every, True)
+            elif not kept and lost >= MOSTLY_ONE * rows > 0:
+                lost -= self._count_rows_without_reference(path, step, comes[id(step)], key, rows)
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
@@ -317,11 +320,11 @@ class _LedgerCounter:
             beside = _render_cell(" and ".join(map(self.query.text, step.conditions)))
             of = _get_source_name(path.subject)
             self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside))
-            if lost < every and lost and not step.kept:
+            if lost < every and not step.kept and (lost or step.source not in chosen):
                 compared = [link.far_end(step.source) for link in step.links]
                 key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
                 item = _get_source_name(step.before[0]), key_columns
-                self.nulls.append(MissingCount(*item, "unmatched", every - lost, of, rows, material))
+                self.nulls.append(MissingCount(*item, "unmatched", every - lost, of, rows))
         all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
@@ -329,6 +332,16 @@ class _LedgerCounter:
                 own = column.source is path.subject and (path.steps or len(path.scope.sources) == 1)
                 of = _get_source_name(path.subject) if own else ""
                 self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
+
+    def _count_rows_without_reference(
+        self, path: JoinPath, step: JoinStep, comes: list[exp.Expr], key: exp.Expr | None, rows: int
+    ) -> int:
+        """Return how many rows refer to no partner, where most do: these have none by design, and are not lost."""
+        without = _make_count([*comes, exp.not_(step.reference_condition, copy=False)], key)
+        with suppress(NotCountedError):
+            number = _to_int(self._run_select(path.build_select([without]), path.scope)[0][0])
+            return number if number >= MOSTLY_ONE * rows else 0
+        return 0
 
     def _add_equal_counts(self, path: JoinPath, counted: QuerySource) -> None:
         """Add the rows that a summed table of the same grain loses to the others of them."""
@@ -463,7 +476,7 @@ class _LedgerCounter:
         lossy = [join for join in self.joins if join.lost and not join.kept]
         own = {_write_condition(self.query, step) for step in path.steps}
         meant = [join.material and join.key in own for join in lossy]
-        differs = self.may_repeat or any(join.repeated for join in self.joins)
+        differs = self.may_repeat or bool(self.nulls) or any(join.repeated for join in self.joins)
         if not lossy or not all(meant) or differs or path.scope.is_source_optional(path.subject):
             return None, ""
         sql = self._write(path.build_select([item.copy() for item in outputs]), path.scope)
