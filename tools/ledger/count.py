@@ -22,7 +22,7 @@ from ..database.table import Cell
 from ..sql.parse import return_default_if_unparsable
 from ..sql.query import Query, TableColumn, get_argument
 from ..sql.scope import QuerySource, Scope
-from ..words import stem_name, words
+from ..words import humanize_name, stem_name, words
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
 from .path import (
     MOSTLY_ONE,
@@ -319,10 +319,12 @@ class _LedgerCounter:
             names = (_get_source_name(step.source), _write_condition(self.query, step), lost, 0)
             beside = _render_cell(" and ".join(map(self.query.text, step.conditions)))
             of = _get_source_name(path.subject)
-            self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside))
+            compared = [link.far_end(step.source) for link in step.links]
+            key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
+            roles = [one for one in path.steps if _get_source_name(one.source) == names[0]]
+            by = humanize_name(key_columns) if len(roles) > 1 else ""
+            self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside, by=by))
             if lost < every and not step.kept and (lost or step.source not in chosen):
-                compared = [link.far_end(step.source) for link in step.links]
-                key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
                 item = _get_source_name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", every - lost, of, rows))
         all_rows = next(numbers, 0)

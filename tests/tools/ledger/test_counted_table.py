@@ -169,3 +169,15 @@ def test_rows_that_refer_to_nothing_are_not_lost_where_most_do(shop: Database, o
     ledger = keep(shop, f"SELECT {output} FROM orders o JOIN coupon c ON c.id = o.coupon_id{where}", value=16)
     assert (ledger.line, ledger.other) == ("4 of 100 rows of orders have no match in coupon and are left out.", None)
     assert "80 of 100 rows of orders have no coupon id and are left out" in ledger.minor_facts
+
+
+def test_which_role_of_a_table_has_no_match_is_told(shop: Database) -> None:
+    joined = "orders o JOIN site a ON a.id = o.from_id JOIN site b ON b.id = o.to_id"
+    assert keep(shop, f"SELECT a.name, b.name, COUNT(*) FROM {joined} GROUP BY 1, 2").material_facts == (
+        "3 of 100 rows of orders have no match in site by from id and are left out",
+    )
+    turned = "orders o JOIN site b ON b.id = o.to_id JOIN site a ON a.id = o.from_id"
+    assert keep(shop, f"SELECT COUNT(*) FROM {turned}").material_facts == (
+        "2 of 100 rows of orders have no match in site by to id and are left out",
+        "1 of 98 rows of orders has no match in site by from id and is left out",
+    )

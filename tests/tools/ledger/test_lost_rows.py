@@ -92,8 +92,8 @@ def test_the_other_number_is_told_as_what_it_is(tmp_path: Path) -> None:
     with Database.open(tmp_path / "sales.sqlite") as database:
         ledger = keep(database, f"SELECT SUM(s.id) FROM sale s {two}", value=2)
         assert ledger.line == (
-            "10 of 20 rows of sale have no match in part and are left out. "
-            "9 of 10 rows of sale have no match in part and are left out. With all of them it is 210."
+            "10 of 20 rows of sale have no match in part by product id and are left out. "
+            "9 of 10 rows of sale have no match in part by amount and are left out. With all of them it is 210."
         )
 
 
