@@ -347,14 +347,10 @@ class _LedgerCounter:
 
     def _add_equal_counts(self, path: JoinPath, counted: QuerySource) -> None:
         """Add the rows that a summed table of the same grain loses to the others of them."""
-        if counted is path.subject:
-            return
-        joins, nulls, names = [*self.joins], self.nulls[:], [*map(_get_source_name, path.equals)]
-        try:
-            self._add_join_counts(find_path(self.query, path.scope, counted))
-        finally:
-            added = self.joins[len(joins) :]
-            self.joins, self.nulls = [*joins, *(one for one in added if one.table in names)], nulls
+        joins, nulls, names = [*self.joins], [*self.nulls], [*map(_get_source_name, (path.subject, *path.equals))]
+        self._add_join_counts(find_path(self.query, path.scope, counted))
+        added = self.joins[len(joins) :]
+        self.joins, self.nulls = [*joins, *(one for one in added if one.table in names)], nulls
 
     def _list_grouped_or_averaged_columns(self, path: JoinPath) -> list[tuple[TableColumn, str, bool]]:
         """Return the grouped or averaged columns, and whether the result hides missing values."""

@@ -116,7 +116,7 @@ class JoinPath:
     own: tuple[Filter, ...]  # conditions on the subject alone
     filters: tuple[Filter, ...]  # all others
     singles: tuple[SingleSource, ...]  # what is summed or averaged, or else the subject
-    equals: tuple[QuerySource, ...]  # where others of the same grain are summed too: all of these
+    equals: tuple[QuerySource, ...]  # others of the same grain that are summed beside the subject
 
     def list_conditions_before(self, step: JoinStep) -> list[exp.Expr]:
         """Return the conditions that rows meet before they come to a join.
@@ -222,6 +222,7 @@ def find_path(query: Query, scope: Scope, counted: QuerySource | None = None) ->
             singles.append(SingleSource(source, tuple(repeating), is_material, source in grouped))
     equals = [one for one in summed if "sum" in uses[id(one)] and not scope.is_source_optional(one)]
     equals = [one for one in equals if not _find_repeating_sources(query, one, scope)] if finest in equals else []
+    equals = [one for one in equals if one is not finest]
     return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles), tuple(equals))
 
 
@@ -261,10 +262,8 @@ def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
     sums = known[id(scope)] = _Sums()
     terms = {place for term in query.resolve_group_by_terms(scope) or () for place in _find_places(query, scope, term)}
     for node in query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count, exp.Anonymous):
-        places, use = (
-            _find_places(query, scope, node, only_given=True),
-            "average" if isinstance(node, exp.Avg) else "sum",
-        )
+        places = _find_places(query, scope, node, only_given=True)
+        use = "average" if isinstance(node, exp.Avg) else "sum"
         if isinstance(node, exp.Count):
             # A CASE, or a group's own column, counts the joined rows.
             if not isinstance(node.this, exp.Column) or places & terms or _is_part_of_rows(query, scope, node):
@@ -378,12 +377,9 @@ def _find_finest_source(
 def _find_repeating_sources(query: Query, source: QuerySource, scope: Scope) -> list[QuerySource]:
     """Return the sources that may have several rows per row of a source, by keys and by sub-queries' groups."""
     left, (fixed, pairs) = query.find_repeating_sources(source, scope), query.find_column_equalities(scope)
-    for other in left:
-        single = {id(one) for one in scope.sources if one not in left}
-        bound = fixed | {one for pair in pairs for one, near in (pair, pair[::-1]) if near[0] in single}
-        if _has_bound_groups(query, other, bound):
-            left = [one for one in left if one is not other]
-    return left
+    single = {id(one) for one in scope.sources if one not in left}
+    bound = fixed | {one for pair in pairs for one, near in (pair, pair[::-1]) if near[0] in single}
+    return [one for one in left if not _has_bound_groups(query, one, bound)]
 
 
 def _has_bound_groups(query: Query, source: QuerySource, bound: Collection[SourceColumn]) -> bool:
