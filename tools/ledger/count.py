@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
@@ -22,7 +23,7 @@ from ..sql.nodes import get_argument
 from ..sql.parse import return_default_if_unparsable
 from ..sql.query import Query, TableColumn
 from ..sql.scope import QuerySource, Scope
-from ..words import stem_name, words
+from ..words import humanize_name, stem_name, words
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
 from .path import (
     MOSTLY_ONE,
@@ -162,6 +163,7 @@ class _LedgerCounter:
             if not path.steps and len(scope.sources) > 1:
                 self.not_counted.append(f"the rows that {read} leave out: {NO_SUBJECT}")
             repeats = [("repeated rows", partial(self._record_repeated_rows, path, one)) for one in path.singles]
+            repeats += [("rows", partial(self._add_equal_counts, path, one)) for one in path.equals]
             for what, add in (("rows", partial(self._add_join_counts, path)), *repeats):
                 if not self.attempt(f"the {what} of {read}", add):
                     self.may_repeat = True
@@ -318,6 +320,8 @@ class _LedgerCounter:
                 lost = next(numbers) - (0 if key is None else number)
                 if path.list_filters_after(step):
                     lost, kept = (lost, False) if lost else (every, True)
+            elif not kept and lost >= MOSTLY_ONE * rows > 0:
+                lost -= self._count_rows_without_reference(path, step, comes[id(step)], key, rows)
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
@@ -325,12 +329,14 @@ class _LedgerCounter:
             names = (_get_source_name(step.source), _write_condition(self.query, step), lost, 0)
             beside = _render_cell(" and ".join(map(self.query.text, step.conditions)))
             of = _get_source_name(path.subject)
-            self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside))
-            if lost < every and lost and not step.kept:
-                compared = [link.far_end(step.source) for link in step.links]
-                key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
+            compared = [link.far_end(step.source) for link in step.links]
+            key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
+            roles = [one for one in path.steps if _get_source_name(one.source) == names[0]]
+            by = humanize_name(key_columns) if len(roles) > 1 else ""
+            self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside, by=by))
+            if lost < every and not step.kept and (lost or step.source not in chosen):
                 item = _get_source_name(step.before[0]), key_columns
-                self.nulls.append(MissingCount(*item, "unmatched", every - lost, of, rows, material))
+                self.nulls.append(MissingCount(*item, "unmatched", every - lost, of, rows))
         all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
@@ -338,6 +344,23 @@ class _LedgerCounter:
                 own = column.source is path.subject and (path.steps or len(path.scope.sources) == 1)
                 of = _get_source_name(path.subject) if own else ""
                 self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
+
+    def _count_rows_without_reference(
+        self, path: JoinPath, step: JoinStep, comes: list[exp.Expr], key: exp.Expr | None, rows: int
+    ) -> int:
+        """Return how many rows refer to no partner, where most do: these have none by design, and are not lost."""
+        without = _make_count([*comes, exp.not_(step.reference_condition, copy=False)], key)
+        with suppress(NotCountedError):
+            number = _to_int(self._run_select(path.build_select([without]), path.scope)[0][0])
+            return number if number >= MOSTLY_ONE * rows else 0
+        return 0
+
+    def _add_equal_counts(self, path: JoinPath, counted: QuerySource) -> None:
+        """Add the rows that a summed table of the same grain loses to the others of them."""
+        joins, nulls, names = [*self.joins], [*self.nulls], [*map(_get_source_name, (path.subject, *path.equals))]
+        self._add_join_counts(find_path(self.query, path.scope, counted))
+        added = self.joins[len(joins) :]
+        self.joins, self.nulls = [*joins, *(one for one in added if one.table in names)], nulls
 
     def _list_grouped_or_averaged_columns(self, path: JoinPath) -> list[tuple[TableColumn, str, bool]]:
         """Return the grouped or averaged columns, and whether the result hides missing values."""
@@ -405,9 +428,11 @@ class _LedgerCounter:
         constants = (one.name for one in nodes if one.name and self.query.literal(one) is not None)
         if any(re.search(rf"\b{re.escape(text)}\b", self.question, re.IGNORECASE) for text in constants):
             return False  # who asks for some partners does not expect all rows to have one
+        if step.source in path.equals and step.source not in path.find_filtering_sources():
+            return True
         if expected is not None or more:
             return bool(expected)
-        parts = list[float]()
+        parts, found = list[float](), list[int]()
         for source in (step.source, *step.before):
             different = exp.Count(this=exp.Distinct(expressions=[link.end(source).copy()]))
             select = select_from(copy_source_node(source), exp.Count(this=exp.Star()), different)
@@ -417,7 +442,10 @@ class _LedgerCounter:
                 self.not_counted.append(f"the different values of {_write_condition(self.query, step)}: {reason}")
                 return True  # what is lost of the rows that count is told, unless the values speak against it
             parts.append(_to_int(values) / max(_to_int(rows), 1))
-        return parts[0] >= MOSTLY_ONE > parts[1]
+            found.append(_to_int(values))
+        # If no value comes often on either side, what is summed refers to what has more of them.
+        refers = parts[1] < MOSTLY_ONE or (found[0] > found[1] and _find_sum(path) is not None)
+        return parts[0] >= MOSTLY_ONE and refers
 
     def _is_large_part_of_sum(self, path: JoinPath, comes: list[exp.Expr], step: JoinStep, value: exp.Expr) -> bool:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
@@ -449,14 +477,19 @@ class _LedgerCounter:
         path = self.top
         if path is None or path.filters or any(map(path.scope.select.args.get, SHAPING)):
             return None, ""
+        aggregates, outputs = self.query.find_aggregates(path.scope), path.scope.select.expressions
+        # Of a share or an average these rows would make something else.
+        is_plain = [isinstance(one, exp.Sum | exp.Count) for one in aggregates] == [True]
+        if not is_plain or any(output.find(exp.Query) for output in outputs):
+            return None, ""
         # It has all rows that these joins leave out, each as often as they repeat it; none that has no counted row.
         lossy = [join for join in self.joins if join.lost and not join.kept]
         own = {_write_condition(self.query, step) for step in path.steps}
         meant = [join.material and join.key in own for join in lossy]
-        differs = self.may_repeat or any(join.repeated for join in self.joins)
+        differs = self.may_repeat or bool(self.nulls) or any(join.repeated for join in self.joins)
         if not lossy or not all(meant) or differs or path.scope.is_source_optional(path.subject):
             return None, ""
-        sql = self._write(path.build_select([item.copy() for item in path.scope.select.expressions]), path.scope)
+        sql = self._write(path.build_select([item.copy() for item in outputs]), path.scope)
         try:
             rows = self.count(sql)
         except NotCountedError:

@@ -30,6 +30,7 @@ class JoinCount:
     ones: bool = False  # whether `of` lists what others refer to, and the query gives a row for each of its rows
     immaterial: Literal["", "lost", "repeated"] = ""  # the number that is not material, if only the other one is
     condition: str = ""  # what a partner meets beside the key
+    by: str = ""  # the columns that refer to it, if several joins look up partners in the table
 
     def keep_numbers(self, *, material: bool) -> JoinCount:
         """Return a copy in which the numbers are 0 that are not material, or those that are."""
@@ -161,6 +162,7 @@ def _describe_join(join: JoinCount, other: str | None, labels: Labels) -> Iterat
     table, of = humanize_name(join.table), humanize_name(join.of)
     if join.lost and not join.kept:
         table += f" ({join.condition})" if join.condition else ""
+        table = labels.say("by_key", table=table, columns=join.by) if join.by else table
         shown = f" ({', '.join(join.examples)})" if join.examples else ""
         if join.ones:  # there may be partners that do not meet the query's conditions
             yield labels.say("rows_unmatched", join.lost, rows=labels.number(join.rows), of=of, table=table)

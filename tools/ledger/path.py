@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -117,6 +117,7 @@ class JoinPath:
     own: tuple[Filter, ...]  # conditions on the subject alone
     filters: tuple[Filter, ...]  # all others
     singles: tuple[SingleSource, ...]  # what is summed or averaged, or else the subject
+    equals: tuple[QuerySource, ...]  # others of the same grain that are summed beside the subject
 
     def list_conditions_before(self, step: JoinStep) -> list[exp.Expr]:
         """Return the conditions that rows meet before they come to a join.
@@ -168,8 +169,8 @@ class JoinPath:
         return select.where(*(part.node.copy() for part in self.own), copy=False)
 
 
-def find_path(query: Query, scope: Scope) -> JoinPath:
-    """Return the joins that the counted rows of a SELECT pass through.
+def find_path(query: Query, scope: Scope, counted: QuerySource | None = None) -> JoinPath:
+    """Return the joins that the counted rows of a SELECT pass through, or those of one of its `equals`.
 
     Raises:
         NotCountedError: There is something in it that is not counted.
@@ -184,7 +185,7 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     grouped = [source for source in scope.sources if uses[id(source)] == {"group"}]
     summed = [source for source in scope.sources if uses[id(source)] and source not in grouped]
     met = _find_met_sources(query, scope) if joined else set[int]()
-    finest = _find_finest_source(query, scope, links, summed, met)
+    finest = counted or _find_finest_source(query, scope, links, summed, met)
     if (subject := finest or next(iter(summed), None)) is None:
         raise NotCountedError(NO_SUBJECT)
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
@@ -220,7 +221,10 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
             is_material = is_material or any(not isinstance(one.this, exp.Distinct) for one in plain)
         if repeating:
             singles.append(SingleSource(source, tuple(repeating), is_material, source in grouped))
-    return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles))
+    equals = [one for one in summed if "sum" in uses[id(one)] and not scope.is_source_optional(one)]
+    equals = [one for one in equals if not _find_repeating_sources(query, one, scope)] if finest in equals else []
+    equals = [one for one in equals if one is not finest]
+    return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles), tuple(equals))
 
 
 def check_countable(query: Query, scope: Scope) -> None:
@@ -246,7 +250,7 @@ def check_countable(query: Query, scope: Scope) -> None:
         raise NotCountedError(reason)
 
 
-_Sums = set[tuple[frozenset[SourceColumn], Literal["sum", "average", "group"]]]
+_Sums = set[tuple[frozenset[SourceColumn], Literal["sum", "count", "average", "group"]]]
 
 
 def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
@@ -259,15 +263,13 @@ def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
     sums = known[id(scope)] = _Sums()
     terms = {place for term in query.resolve_group_by_terms(scope) or () for place in _find_places(query, scope, term)}
     for node in query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count, exp.Anonymous):
-        places, use = (
-            _find_places(query, scope, node, only_given=True),
-            "average" if isinstance(node, exp.Avg) else "sum",
-        )
+        places = _find_places(query, scope, node, only_given=True)
+        use = "average" if isinstance(node, exp.Avg) else "sum"
         if isinstance(node, exp.Count):
             # A CASE, or a group's own column, counts the joined rows.
             if not isinstance(node.this, exp.Column) or places & terms or _is_part_of_rows(query, scope, node):
                 continue
-            use = "group" if {one for one, _ in places} & {one for one, _ in terms} else "sum"
+            use = "group" if {one for one, _ in places} & {one for one, _ in terms} else "count"
         if not isinstance(node.this, exp.Distinct):
             sums.add((places, use))
     if any(map(scope.select.args.get, SHAPING)):
@@ -348,23 +350,46 @@ def _find_finest_source(
     """Return the source with the finest rows; None if no other source's rows are all there once for each of its."""
     if len(scope.sources) == 1:
         return scope.sources[0]
-    named = {
-        id(one)
-        for node in query.find_aggregates(scope)
-        if (inner := get_argument(node)) is not None
-        for one in query.find_sources(inner, scope)
-    }
+    arguments = filter(None, map(get_argument, query.find_aggregates(scope)))
+    named = {id(one) for inner in arguments for one in query.find_sources(inner, scope)}
     named = met | _add_joined_sources(query, scope, named)
-    sure = [one for one in scope.sources if not scope.is_source_optional(one) or id(one) in named]
-    whole = [one for one in sure if not query.find_repeating_sources(one, scope)]
+    optional = [one for one in scope.sources if scope.is_source_optional(one)]
+    aggregates = query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count)
+    added = [node.this for node in aggregates if node.this is not None and not isinstance(node.this, exp.Distinct)]
+    beside = any(one not in optional for inner in added for one in query.find_sources(inner, scope))
+    if any(isinstance(inner, exp.Star) for inner in added):
+        kept = (one for one in scope.sources if one not in optional)
+        beside = beside or any(not query.find_repeating_sources(one, scope) for one in kept)
+    # Where rows that a LEFT JOIN keeps are added up too, these count, and not what it adds to some of them.
+    aside = [one for one in optional if beside and id(one) not in met]
+    sure = [one for one in scope.sources if one not in aside and (one not in optional or id(one) in named)]
+    whole = [one for one in sure if all(other in aside for other in query.find_repeating_sources(one, scope))]
     leading = next((one for one in sure if one is query.find_unreferenced_source(scope)), None)
     # Of two tables with a row each for the other, what is summed counts, then the one that refers to the other.
-    first = [*(summed if len(summed) == 1 else ()), leading]
-    likely = [*(one for one in first if one in whole), *whole, leading]
+    first = [one for one in (summed if len(summed) == 1 else ()) if one in sure]
+    first = [one for one in first if one in whole or not _find_repeating_sources(query, one, scope)]
+    likely = [*first, *(one for one in [leading] if one in whole), *whole, leading]
     if all(one is None for one in likely):
-        largest = sorted(sure, key=lambda one: -((one.table and one.table.row_count) or 0))
+        largest = sorted(sure, key=lambda one: (one not in summed, -((one.table and one.table.row_count) or 0)))
         likely = [one for one in largest if _is_finest_source(query, scope, one, links)]
     return next((one for one in likely if one is not None), None)
+
+
+def _find_repeating_sources(query: Query, source: QuerySource, scope: Scope) -> list[QuerySource]:
+    """Return the sources that may have several rows per row of a source, by keys and by sub-queries' groups."""
+    left, (fixed, pairs) = query.find_repeating_sources(source, scope), query.find_column_equalities(scope)
+    single = {id(one) for one in scope.sources if one not in left}
+    bound = fixed | {one for pair in pairs for one, near in (pair, pair[::-1]) if near[0] in single}
+    return [one for one in left if not _has_bound_groups(query, one, bound)]
+
+
+def _has_bound_groups(query: Query, source: QuerySource, bound: Collection[SourceColumn]) -> bool:
+    """Whether the bound columns include all that a sub-query groups by."""
+    inner = query.find_scope(source.query.unnest()) if source.query is not None else None
+    terms, names = (query.resolve_group_by_terms(inner) if inner else None) or [], [*(source.columns or ())]
+    outputs = [one.unalias().unnest() for one in inner.select.expressions] if inner else []
+    given = [one for name, one in zip(names, outputs, strict=False) if (id(source), name) in bound]
+    return bool(terms) and len(names) == len(outputs) and all(term in given for term in terms)
 
 
 def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> bool:
