@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
@@ -320,8 +319,6 @@ class _LedgerCounter:
                 lost = next(numbers) - (0 if key is None else number)
                 if path.list_filters_after(step):
                     lost, kept = (lost, False) if lost else (every, True)
-            elif not kept and lost >= MOSTLY_ONE * rows > 0:
-                lost -= self._count_rows_without_reference(path, step, comes[id(step)], key, rows)
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
@@ -344,16 +341,6 @@ class _LedgerCounter:
                 own = column.source is path.subject and (path.steps or len(path.scope.sources) == 1)
                 of = _get_source_name(path.subject) if own else ""
                 self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
-
-    def _count_rows_without_reference(
-        self, path: JoinPath, step: JoinStep, comes: list[exp.Expr], key: exp.Expr | None, rows: int
-    ) -> int:
-        """Return how many rows refer to no partner, where most do: these have none by design, and are not lost."""
-        without = _make_count([*comes, exp.not_(step.reference_condition, copy=False)], key)
-        with suppress(NotCountedError):
-            number = _to_int(self._run_select(path.build_select([without]), path.scope)[0][0])
-            return number if number >= MOSTLY_ONE * rows else 0
-        return 0
 
     def _add_equal_counts(self, path: JoinPath, counted: QuerySource) -> None:
         """Add the rows that a summed table of the same grain loses to the others of them."""
@@ -486,7 +473,11 @@ class _LedgerCounter:
         lossy = [join for join in self.joins if join.lost and not join.kept]
         own = {_write_condition(self.query, step) for step in path.steps}
         meant = [join.material and join.key in own for join in lossy]
-        differs = self.may_repeat or bool(self.nulls) or any(join.repeated for join in self.joins)
+        differs = (
+            self.may_repeat
+            or any(null.use == "unmatched" for null in self.nulls)
+            or any(join.repeated for join in self.joins)
+        )
         if not lossy or not all(meant) or differs or path.scope.is_source_optional(path.subject):
             return None, ""
         sql = self._write(path.build_select([item.copy() for item in outputs]), path.scope)

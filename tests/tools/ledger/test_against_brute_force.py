@@ -157,7 +157,7 @@ class Joined:
         chosen = {*self.filters, *([self.group] if self.group and self.first else [])}
         for one in reversed(self.aliases):
             chosen |= {to for _, to, _ in JOINS[one][1]} if one in chosen else set()
-        found, kept = {one: [0, 0, 0] for one in self.aliases}, self._list_kept()
+        found, kept = {one: [0, 0] for one in self.aliases}, self._list_kept()
         for row in rows["a"]:
             combined = [each for each in self._combine(row, rows) if self._meets("a", each)]
             for place, one in enumerate(self.aliases):
@@ -175,9 +175,7 @@ class Joined:
                 is_lost = bool(coming) and not any(each[one] for each in coming)
                 found[one][0] += bool(coming)
                 found[one][1] += is_lost and (one not in chosen or refers)
-                found[one][2] += is_lost and not (refers or one in chosen or one in kept)
-        # Who refers to nothing is not lost where most do not.
-        return sorted((came, lost - (without if without * 2 >= came else 0)) for came, lost, without in found.values())
+        return sorted((came, lost) for came, lost in found.values())
 
     def _list_kept(self) -> set[str]:
         """Return the aliases without which rows stay: of LEFT JOINs that lead to no condition."""
