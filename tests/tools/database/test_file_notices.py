@@ -759,6 +759,23 @@ def test_other_things_that_are_noticed(tmp_path: Path, text: str, noticed: tuple
         assert tuple(notice.kind for notice in database.notices if notice.kind != "key") == noticed
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# a\nid,qty\n1,5\n2,6\n# end\n", "# a"),
+        ("# a\n# b\nid,qty\n1,5\n# in between\n2,6\n", "# a # b"),
+        ("Report\n# a\n\nid,qty\n1,5\n# in between\n2,6\nTotal,11\n# end\n", "Report"),
+        ('id,note,qty\n1,"x\n# no comment",5\n# in between\n2,y,6\nTotal,,11\n', ""),
+    ],
+)
+def test_comments_above_and_within_a_table_cost_no_row(tmp_path: Path, text: str, title: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with Database.open(tmp_path / "t.csv") as database:
+        assert database.schema().tables[0].comment == title
+        assert database.execute("SELECT sum(qty), count(id), count(*) FROM t").rows == ((11, 2, 2),)
+        assert ["lines that begin with # are left out" in str(each) for each in database.notices][0]
+
+
 @pytest.mark.parametrize(("columns", "compared"), [(3, True), (200, False)])
 def test_totals_are_compared_as_far_as_that_is_little_work(tmp_path: Path, columns: int, compared: bool) -> None:
     rows = [",".join(["name", *(f"c{n}" for n in range(columns))]), ",".join(["x", *["1"] * columns])]
