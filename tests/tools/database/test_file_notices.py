@@ -13,7 +13,7 @@ import pandas
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.database.duckdb.notices import LOOKED_AT
-from tableturn.tools.errors import SettingsError
+from tableturn.tools.errors import DatabaseUnavailable, SettingsError
 
 from tests.support.command_line import tableturn
 
@@ -622,6 +622,30 @@ def test_a_guess_is_turned_by_a_word(
             database.turn_guess(guess)
     with Database.open(tmp_path / "t.csv", otherwise=[guess]) as database:
         assert database.execute(query).rows == ((after,),)
+
+
+@pytest.mark.parametrize("title", ["Report of sales\n\n", "# of sales\n"])
+def test_a_header_below_a_title_is_turned(tmp_path: Path, title: str) -> None:
+    (tmp_path / "t.csv").write_text(f"{title}id,qty\n1,5\n2,6\n")
+    with Database.open(tmp_path / "t.csv") as database:
+        for rows in (2, 3, 2):
+            assert database.execute("SELECT count(*) FROM t").rows == ((rows,),)
+            database.turn_guess("header")
+
+
+def test_a_guess_that_cannot_be_turned_leaves_the_session_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.csv").write_text("a,n\nx,1\ny,2\nTotal,3\n")
+
+    def fail(*_: object, **__: object) -> None:
+        raise DatabaseUnavailable("no")
+
+    with Database.open(tmp_path / "t.csv") as database:
+        with monkeypatch.context() as patched, pytest.raises(DatabaseUnavailable):
+            patched.setattr("tableturn.tools.database.duckdb.engine.find_database_or_tables", fail)
+            database.turn_guess("totals")
+        assert database.execute("SELECT sum(n) FROM t").rows == ((3,),)
 
 
 def test_what_can_be_turned(tmp_path: Path) -> None:

@@ -163,9 +163,11 @@ class DuckDBBackend(Backend):
         """Return a snapshot of the files, made again if the files have changed."""
         with self._lock:
             if self._snapshot is None or self._snapshot.state != self.contents.state():
-                permissions = self._session.policy.permissions
-                self._snapshot = Snapshot(self.contents, permissions, thorough=self._thorough)
+                self._snapshot = self._make_snapshot(self.contents)
             return self._snapshot
+
+    def _make_snapshot(self, contents: TableSources) -> Snapshot:
+        return Snapshot(contents, self._session.policy.permissions, thorough=self._thorough)
 
     def close(self) -> None:
         """Close the current snapshot of the files."""
@@ -196,9 +198,11 @@ class DuckDBBackend(Backend):
         return super().shorten_column(column) if column.type == "VARCHAR" else self.quote_identifier(column.name)
 
     def turn_guess(self, guess: str) -> None:
-        """Reverse or restore a guess about table files, from the next snapshot on."""
+        """Reverse or restore a guess about table files; if that fails, nothing changes."""
         with self._lock:
-            self.contents = replace(self.contents, turned=self.contents.turned ^ validate_guesses([guess]))
+            contents = replace(self.contents, turned=self.contents.turned ^ validate_guesses([guess]))
+            self._snapshot = self._make_snapshot(contents)
+            self.contents = contents
 
     def switch_to_thorough_reading(self) -> bool:
         """Find column types by all rows from now on; return False if there is nothing to change."""

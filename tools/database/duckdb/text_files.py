@@ -338,7 +338,11 @@ def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: Notice
         noticing.add("header", "the columns have no names: the first line is read as data")
     elif not first.has_header or not all(map(can_be_column_name, row)):
         noticing.add("header", "the first line is read as the columns' names, but could be a row")
-    return first if is_named == first.has_header else first.sniff_options(f", header = {str(is_named).lower()}")
+    if is_named == first.has_header:
+        return first
+    # Below a title, the line was named as the header before.
+    plain = replace(first, options=first.options.replace(", header = true", ""))
+    return plain.sniff_options(f", header = {str(is_named).lower()}")
 
 
 def _is_header(first: _CsvReader, rows: Sequence[Sequence[str]]) -> bool:
