@@ -106,11 +106,9 @@ class NoticeCollector:
         turned_by = turned_by or (kind if kind in GUESSES else "")
         self.found.append(Notice(self.table, column, kind, text, turned_by, shown))
 
-    def add_labelled_totals(self, count: int, compared: str, example: object = "") -> None:
-        """Add a notice on rows that only a label tells to be totals: kept, unless this guess is reversed."""
-        is_turned = self.is_guess_reversed("totals")
-        text = f"{count_rows(count, *_LABELLED)}, {compared}{_format_decision(is_turned, is_turned)}"
-        self.add("totals" if is_turned else KEPT_TOTALS, text, example=example, turned_by="totals")
+    def add_kept_totals(self, text: str, example: object = "") -> None:
+        """Add a notice on rows that may be totals and are kept."""
+        self.add(KEPT_TOTALS, f"{text}: kept, so a sum may count twice", example=example, turned_by=_LEAVE_OUT)
 
     def rename_notice_columns(self, names: Mapping[str, str]) -> tuple[Notice, ...]:
         """Return the notices with columns renamed from the file's names to the given names."""
@@ -186,7 +184,7 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
     ):
         is_turned = noticing.is_guess_reversed(kind)
         if places:
-            text = count_rows(len(places), *what) + _format_decision(not is_turned, is_turned)
+            text = count_rows(len(places), *what) + _format_decision(is_turned)
             noticing.add(kind, text, example=rows[min(places)][0] if kind == "footnotes" else "")
         left_out |= set[int]() if is_turned else places
     return left_out
@@ -281,9 +279,8 @@ def count_rows(count: int, one: str, more: str) -> str:
     return f"1 row {one}" if count == 1 else f"{count:,} rows {more}"
 
 
-def _format_decision(leaves_out: bool, is_turned: bool) -> str:
-    decision = ": left out" if leaves_out else ": kept"
-    return decision + (", as you said" if is_turned else "" if leaves_out else ", so a sum may count twice")
+def _format_decision(is_turned: bool) -> str:
+    return ": kept, as you said" if is_turned else ": left out"
 
 
 def _fold_cell(cell: object) -> str:
@@ -308,7 +305,9 @@ def _find_footnotes(rows: Sequence[Cells], width: int) -> set[int]:
     return found if 2 * len(found) < len(rows) else set()
 
 
+_LEAVE_OUT = "leave them out in the question"
 _LABELLED = ("is labelled as a total", "are labelled as totals")
+_SUMS = ("is labelled as a total and equals", "are labelled as totals and equal")
 _TOO_MANY = "too many to compare with the rows above"
 
 
@@ -349,18 +348,16 @@ class _TotalRows:
         if equal:
             rounding = max(equal.values())
             about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
-            labels = ("is labelled as a total and equals", "are labelled as totals and equal")
-            what = labels if equal.keys() <= labelled else ("equals", "equal")
-            leaves_out = bool(named) != is_turned
-            text = count_rows(len(equal), *(each + about for each in what)) + _format_decision(leaves_out, is_turned)
-            kind = "totals" if leaves_out or is_turned else KEPT_TOTALS
-            noticing.add(kind, text, example=self._labelled.get(min(equal), ""), turned_by="totals")
+            what = _SUMS if equal.keys() <= labelled else ("equals", "equal")
+            text = count_rows(len(equal), *(each + about for each in what))
+            if named:
+                noticing.add("totals", text + _format_decision(is_turned), example=self._labelled.get(min(equal), ""))
+            else:
+                noticing.add_kept_totals(text)
         if other:
             compared = "not the sum of rows above" if few else _TOO_MANY
-            noticing.add_labelled_totals(len(other), compared, self._labelled[min(other)])
-        if is_turned:
-            return other if named else other | equal.keys()
-        return set(equal) if named else set()
+            noticing.add_kept_totals(f"{count_rows(len(other), *_LABELLED)}, {compared}", self._labelled[min(other)])
+        return set(equal) if named and not is_turned else set()
 
     def _find_matching_totals(self, mark: str, *, guesses: bool = False) -> dict[int, Decimal]:
         """Return the totals that equal a sum of rows above, each with its rounding difference.
@@ -476,7 +473,7 @@ def add_content_notices(
             (measured,) = connection.execute(f"SELECT {', '.join(map(_make_text_count_sql, some))} {source}").fetchall()
             for name, counts in zip(some, measured, strict=True):
                 _add_text_column_notice(noticing, name, counts)
-        if is_whole and not any(notice.turned_by == "totals" for notice in noticing.found):
+        if is_whole and not any(notice.kind in ("totals", KEPT_TOTALS) for notice in noticing.found):
             scan = _leave_out_total(connection, noticing, looked, scan)
     except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
         noticing.add("scope", "its cells could not be looked at")
@@ -511,18 +508,16 @@ def _leave_out_total(
     counted = f"count_if({total}), count_if({total} AND {labelled}), count_if({labelled} AND NOT {total})"
     sql = f"SELECT {counted}, any_value(coalesce({', '.join(texts) or 'NULL'})) FILTER ({total}) FROM {scan}"
     ((found, named, others, example),) = connection.execute(sql).fetchall()
-    is_turned, left_out = noticing.is_guess_reversed("totals"), list[str]()
-    if found == 1 and rows > (2 if texts else 3):
-        leaves_out = bool(named) != is_turned
-        text = f"1 row {'is labelled as a total and ' if named else ''}equals the sum of all others"
-        kind = "totals" if leaves_out or is_turned else KEPT_TOTALS
-        text += _format_decision(leaves_out, is_turned)
-        noticing.add(kind, text, example="" if example is None else example, turned_by="totals")
-        left_out += [total] if leaves_out else []
+    is_turned, is_total = noticing.is_guess_reversed("totals"), found == 1 and rows > (2 if texts else 3)
+    example = "" if example is None else example
+    if is_total and named:
+        text = "1 row is labelled as a total and equals the sum of all others"
+        noticing.add("totals", text + _format_decision(is_turned), example=example)
+    elif is_total:
+        noticing.add_kept_totals("1 row equals the sum of all others", example)
     if others:
-        noticing.add_labelled_totals(others, _TOO_MANY)
-        left_out += [f"({labelled} AND NOT {total})"] if is_turned else []
-    return f"(SELECT * FROM {scan} WHERE NOT ({' OR '.join(left_out)}))" if left_out else scan
+        noticing.add_kept_totals(f"{count_rows(others, *_LABELLED)}, {_TOO_MANY}")
+    return f"(SELECT * FROM {scan} WHERE NOT {total})" if is_total and named and not is_turned else scan
 
 
 def _make_text_count_sql(name: str) -> str:
