@@ -122,7 +122,7 @@ def _compile_total_labels() -> str:
     """Return a pattern of the labels of totals in data/totals.toml."""
     content = files(__package__ or "").joinpath("data", "totals.toml").read_text(encoding="utf-8")
     held = {key: "|".join(map(re.escape, listed)) for key, listed in tomllib.loads(content).items()}
-    word = rf"(?:{held['words']}|\S*(?:{held['endings']}))"
+    word = rf"({held['words']}|\S*(?:{held['endings']}))"
     return rf"{word}(?:[\s:(/.,-].*)?|.*[\s)/.-]{word}|.*(?:{held['signs']}).*|{held['labels']}"
 
 
@@ -311,8 +311,11 @@ _SUMS = ("is labelled as a total and equals", "are labelled as totals and equal"
 _TOO_MANY = "too many to compare with the rows above"
 
 
-def _is_total_label(cell: object) -> bool:
-    return isinstance(cell, str) and len(cell) <= _LABEL and bool(_TOTAL.fullmatch(cell.strip(" \t:*\u00a0")))
+def _find_total_word(cell: object) -> str:
+    """Return the word by which a cell is the label of a total; '' if it is none."""
+    short = cell.strip(" \t:*\u00a0") if isinstance(cell, str) and len(cell) <= _LABEL else ""
+    match = _TOTAL.fullmatch(short)
+    return (next(filter(None, match.groups()), short) if match else "").casefold()
 
 
 class _TotalRows:
@@ -321,19 +324,20 @@ class _TotalRows:
     def __init__(self, rows: Sequence[Cells], without: set[int]) -> None:
         self._rows = rows
         self._places = [at for at, row in enumerate(rows) if at not in without and any(map(_fold_cell, row))]
-        labels = set(filter(_is_total_label, set(chain.from_iterable(rows))))
+        labels = set(filter(_find_total_word, set(chain.from_iterable(rows))))
         self._labelled = {
             at: next(cell for cell in rows[at] if cell in labels)
             for at in self._places
             if not labels.isdisjoint(rows[at])
         }
+        self._weak = set[int]()  # totals that one row alone, or zeros, would make
         self._width = max((len(rows[at]) for at in self._places), default=0)
 
     def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:
         """Return the positions of totals to leave out, and add notices on totals."""
-        labelled = self._labelled.keys()
+        every, labelled = self._labelled, self._labelled.keys()
         few = len(self._rows) <= LOOKED_AT and self._width * len(labelled) ** 2 <= _COMPARED
-        equal = max(map(self._find_matching_totals, ".,"), key=len) if few and labelled else {}
+        equal = self._find_labelled_totals() if few and labelled else {}
         if few and len(equal) < max(1, len(labelled)) and self._width * len(self._places) <= _SEARCHED:
             guessed = max(
                 (self._find_matching_totals(mark, guesses=True) for mark in ".,"),
@@ -342,8 +346,8 @@ class _TotalRows:
             # Rows that no label tells of are left out only if the sum of a labelled one has to leave them out.
             if len(guessed.keys() & labelled) > len(equal) or (not equal and len(guessed) > 1):
                 equal = guessed
-        named = labelled & equal.keys()
-        other = {at for at in labelled - equal.keys() if any(map(str.isdigit, "".join(map(str, self._rows[at]))))}
+        named = self._labelled.keys() & equal.keys()
+        other = set(filter(self._has_amount, labelled - equal.keys()))
         is_turned = noticing.is_guess_reversed("totals")
         if equal:
             rounding = max(equal.values())
@@ -355,9 +359,39 @@ class _TotalRows:
             else:
                 noticing.add_kept_totals(text)
         if other:
-            compared = "not the sum of rows above" if few else _TOO_MANY
-            noticing.add_kept_totals(f"{count_rows(len(other), *_LABELLED)}, {compared}", self._labelled[min(other)])
+            compared = "not the sum of several rows above" if few else _TOO_MANY
+            noticing.add_kept_totals(f"{count_rows(len(other), *_LABELLED)}, {compared}", every[min(other)])
         return set(equal) if named and not is_turned else set()
+
+    def _find_labelled_totals(self) -> dict[int, Decimal]:
+        """Return the labelled rows that are totals; forget the labels of rows that are data."""
+        every = self._labelled
+        equal, data = self._compare_labelled_rows()
+        if data:
+            # As data, they are among the rows whose sum a total is.
+            self._labelled = {at: label for at, label in every.items() if at not in data}
+            again, _ = self._compare_labelled_rows()
+            if len(again) >= len(equal):
+                return again
+            self._labelled = every
+        return equal
+
+    def _compare_labelled_rows(self) -> tuple[dict[int, Decimal], set[int]]:
+        """Return the labelled rows that are totals, and those whose labels are data."""
+        labels = {at: _fold_cell(label) for at, label in self._labelled.items()}
+        words = {at: _find_total_word(label) for at, label in self._labelled.items()}
+        equal = max(map(self._find_matching_totals, ".,"), key=len)
+        # A label of several rows that are no sums is a category of its column.
+        others = Counter(labels[at] for at in labels if at not in equal and self._has_amount(at))
+        categories = {at for at in labels if others[labels[at]] > 1}
+        # One row equals the one above, or zeros, by chance: another row has to show that its label is a total's.
+        certain = {words[at] for at in equal.keys() - categories - self._weak}
+        chance = {at for at in equal if words[at] not in certain}
+        return {at: off for at, off in equal.items() if at not in categories | chance}, categories | chance
+
+    def _has_amount(self, at: int) -> bool:
+        """Whether a row has a digit other than zero."""
+        return any(sign.isdigit() and sign not in "00" for sign in "".join(map(str, self._rows[at])))
 
     def _find_matching_totals(self, mark: str, *, guesses: bool = False) -> dict[int, Decimal]:
         """Return the totals that equal a sum of rows above, each with its rounding difference.
@@ -390,11 +424,12 @@ class _TotalRows:
                 close = [off for off, _ in takewhile(lambda off: off[0] <= off[1], offs)]
                 if len(close) == len(cells):
                     found[at] = max((off for off in close if off > _FLOAT), default=none)
+                    self._weak |= {at} if plain < begin + 2 or not any(cells.values()) else set()
                     break
             if is_labelled or at in found:
                 starts.append((plain, dict(sums)))
                 continue
-            plain += 1
+            plain += bool(cells)
             for place, number in cells.items():
                 sums[place] = sums.get(place, none) + number
                 counts[place] += 1
