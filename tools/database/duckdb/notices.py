@@ -136,6 +136,7 @@ _LABEL = 30  # characters of the longest label of a total
 _YEARS = range(1900, 2101)  # whose sum says nothing
 _CHANCE = 10  # a row whose numbers, multiplied, are less may equal a sum by chance
 _WORDS = 4  # of the shortest sentence
+_TYPICAL = 1_000  # rows that tell which column is the first one of texts
 _NOTES = 50  # rows of the longest sheet of notes
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
 _DECORATION = re.compile(r"[\s'’%$€£¥₹]|CHF|EUR|USD|GBP|R\$|Fr\.|円")
@@ -233,7 +234,7 @@ def fetch_rows_with_totals(
     """Return a table's rows if a cell is labelled as a total; an empty list for a large table."""
     import duckdb  # which a process that opens no files may lack
 
-    cut = {"VARCHAR": f"left({{}}, {_LABEL + 1})"}
+    cut = {"VARCHAR": f"left({{}}, {_LABEL + 1})", "DATE": "CAST({} AS VARCHAR)", "TIMESTAMP": "CAST({} AS VARCHAR)"}
     forms = (cut.get(column.type, "{}" if column.kind == "number" else "NULL") for column in columns)
     cells = ", ".join(form.format(quote(column.name)) for form, column in zip(forms, columns, strict=True))
     try:
@@ -347,7 +348,7 @@ class _TotalRows:
             if len(guessed.keys() & labelled) > len(equal) or (not equal and len(guessed) > 1):
                 equal = guessed
         named = self._labelled.keys() & equal.keys()
-        other = set(filter(self._has_amount, labelled - equal.keys()))
+        other = self._select_placed_as_totals(set(filter(self._has_amount, labelled - equal.keys())))
         is_turned = noticing.is_guess_reversed("totals")
         if equal:
             rounding = max(equal.values())
@@ -388,6 +389,15 @@ class _TotalRows:
         certain = {words[at] for at in equal.keys() - categories - self._weak}
         chance = {at for at in equal if words[at] not in certain}
         return {at: off for at, off in equal.items() if at not in categories | chance}, categories | chance
+
+    def _select_placed_as_totals(self, labelled: set[int]) -> set[int]:
+        """Return the rows that end a block, or have no text but one in the first column of texts."""
+        if not labelled:
+            return labelled
+        texts = [_find_texts(self._rows[at]) for at in self._places[:_TYPICAL]]
+        first = min(chain.from_iterable(texts), default=0)
+        ends = labelled.difference(at - 1 for at in self._places)
+        return ends | {at for at in labelled if _find_texts(self._rows[at]) == [first]}
 
     def _has_amount(self, at: int) -> bool:
         """Whether a row has a digit other than zero."""
@@ -435,6 +445,11 @@ class _TotalRows:
                 counts[place] += 1
                 digits[place] = max(digits[place], -int(number.as_tuple().exponent))
         return found
+
+
+def _find_texts(row: Cells) -> list[int]:
+    """Return the places of a row's cells that hold neither nothing nor a number."""
+    return [place for place, cell in enumerate(row) if _fold_cell(cell) and _parse_cell_number(cell, ".") is None]
 
 
 def _is_year(cell: object) -> bool:
@@ -539,7 +554,9 @@ def _leave_out_total(
     equal = " AND ".join(f"coalesce(abs({many} - 2 * {cell}) <= {_FLOAT} * abs({cell}), true)" for cell, many in pairs)
     size = " * ".join(f"greatest(1, abs(coalesce({cell}, 0)))" for cell in numbers)
     total = f"({equal} AND {size} >= {_CHANCE})"
-    labelled = f"coalesce(({_make_label_condition(columns)}) AND coalesce({', '.join(numbers)}) IS NOT NULL, false)"
+    is_labelled = _make_label_condition([column for column in columns if column.type == "VARCHAR"][:1])
+    is_alone = " AND ".join(f"coalesce({cell}, '') = ''" for cell in texts[1:]) or "true"
+    labelled = f"coalesce(({is_labelled}) AND {is_alone} AND coalesce({', '.join(numbers)}) IS NOT NULL, false)"
     counted = f"count_if({total}), count_if({total} AND {labelled}), count_if({labelled} AND NOT {total})"
     sql = f"SELECT {counted}, any_value(coalesce({', '.join(texts) or 'NULL'})) FILTER ({total}) FROM {scan}"
     ((found, named, others, example),) = connection.execute(sql).fetchall()
