@@ -797,7 +797,11 @@ def test_formulas_without_results_are_told(tmp_path: Path) -> None:
         ("a,n\nx,1.2k\ny,3M\n", ("units",)),
         ("a,n\nx,5\nsmall,1\nTotal,6\nTotal Wine,7\n", ("totals", "kept totals")),
         ("a,n\nx,10\ny,20\n,30\n", ("kept totals",)),
-        ("a,n\nx,1\ny,1\n,2\n", ()),
+        ("a,n\nx,1\ny,1\n,2\n", ("kept totals",)),
+        ("g,k,v\nA,x,1\nA,y,2\n,,3\nB,x,5\nB,y,6\n,,11\n", ("kept totals",)),
+        ("n,note\n1,\n2,a\n3,\n4,b\n5,c\n", ()),
+        ("a,v\nx,17\ny,25\nSubtotal,42\nz,51\nu,68\nSubtotal,119\nCompany,161\n", ("totals", "kept totals")),
+        ("a,v\nx,17\ny,25\nSubtotal,42\nz,51\nu,68\nSubtotal,119\nv,160\n", ("totals",)),
         ("day,event,n\nMon,open,100\nTue,,100\nWed,up,105\nThu,,105\nFri,down,99\n", ()),
         ("a,b\nx,1\ny,2\n", ()),
         ("a,b,n\nA,x,2\nA,,2\nB,x,3\nB,,3\nC,z,1\n", ()),  # small numbers, equal by chance

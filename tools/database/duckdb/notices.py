@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from importlib.resources import files
@@ -331,6 +331,7 @@ class _TotalRows:
             for at in self._places
             if not labels.isdisjoint(rows[at])
         }
+        self._blank = set[int]()  # rows without texts, if each is a total
         self._weak = set[int]()  # totals that one row alone, or zeros, would make
         self._width = max((len(rows[at]) for at in self._places), default=0)
 
@@ -339,30 +340,46 @@ class _TotalRows:
         every, labelled = self._labelled, self._labelled.keys()
         few = len(self._rows) <= LOOKED_AT and self._width * len(labelled) ** 2 <= _COMPARED
         equal = self._find_labelled_totals() if few and labelled else {}
-        if few and len(equal) < max(1, len(labelled)) and self._width * len(self._places) <= _SEARCHED:
-            guessed = max(
-                (self._find_matching_totals(mark, guesses=True) for mark in ".,"),
-                key=lambda found: (len(found.keys() & labelled), len(found)),
-            )
+        matched = len(equal.keys() & labelled)
+        if few and matched < max(1, len(labelled)) and self._width * len(self._places) <= _SEARCHED:
+            guessed = self._guess_totals(labelled)
             # Rows that no label tells of are left out only if the sum of a labelled one has to leave them out.
-            if len(guessed.keys() & labelled) > len(equal) or (not equal and len(guessed) > 1):
+            is_likelier = not matched and (len(guessed) > 1 or not self._blank.isdisjoint(guessed))
+            if len(guessed.keys() & labelled) > matched or is_likelier:
                 equal = guessed
-        named = self._labelled.keys() & equal.keys()
+        # The last row is above none of them.
+        unnamed = equal.keys() & set(self._places[-1:]) - labelled
+        sums = equal.keys() - unnamed if self._labelled.keys() & equal.keys() else set[int]()
         other = self._select_placed_as_totals(set(filter(self._has_amount, labelled - equal.keys())))
         is_turned = noticing.is_guess_reversed("totals")
-        if equal:
-            rounding = max(equal.values())
+        for places in filter(None, (sums, equal.keys() - sums)):
+            rounding = max(equal[at] for at in places)
             about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
-            what = _SUMS if equal.keys() <= labelled else ("equals", "equal")
-            text = count_rows(len(equal), *(each + about for each in what))
-            if named:
-                noticing.add("totals", text + _format_decision(is_turned), example=self._labelled.get(min(equal), ""))
+            what = _SUMS if places <= labelled else ("equals", "equal")
+            text = count_rows(len(places), *(each + about for each in what))
+            if places is sums:
+                noticing.add("totals", text + _format_decision(is_turned), example=self._labelled.get(min(sums), ""))
             else:
-                noticing.add_kept_totals(text)
+                texts = [self._rows[at][place] for at in places for place in _find_texts(self._rows[at])[:1]]
+                noticing.add_kept_totals(text, texts[0] if len(places) == len(texts) == 1 else "")
         if other:
             compared = "not the sum of several rows above" if few else _TOO_MANY
             noticing.add_kept_totals(f"{count_rows(len(other), *_LABELLED)}, {compared}", every[min(other)])
-        return set(equal) if named and not is_turned else set()
+        return sums if not is_turned else set()
+
+    def _guess_totals(self, labelled: Collection[int]) -> dict[int, Decimal]:
+        """Return the rows that equal a sum of rows above, whether labelled or not."""
+
+        def find() -> dict[int, Decimal]:
+            found = (self._find_matching_totals(mark, guesses=True) for mark in ".,")
+            return max(found, key=lambda each: (len(each.keys() & labelled), len(each)))
+
+        self._blank = {at for at in self._places if not _find_texts(self._rows[at])}
+        # Where only totals have no text, small ones are no chance.
+        if 2 * len(self._blank) <= len(self._places) and self._blank <= (found := find()).keys():
+            return found
+        self._blank = set()
+        return find()
 
     def _find_labelled_totals(self) -> dict[int, Decimal]:
         """Return the labelled rows that are totals; forget the labels of rows that are data."""
@@ -383,11 +400,11 @@ class _TotalRows:
         words = {at: _find_total_word(label) for at, label in self._labelled.items()}
         equal = max(map(self._find_matching_totals, ".,"), key=len)
         # A label of several rows that are no sums is a category of its column.
-        others = Counter(labels[at] for at in labels if at not in equal and self._has_amount(at))
+        others = Counter(labels[at] for at in labels.keys() - equal.keys() if self._has_amount(at))
         categories = {at for at in labels if others[labels[at]] > 1}
         # One row equals the one above, or zeros, by chance: another row has to show that its label is a total's.
-        certain = {words[at] for at in equal.keys() - categories - self._weak}
-        chance = {at for at in equal if words[at] not in certain}
+        certain = {words[at] for at in words.keys() & equal.keys() - categories - self._weak}
+        chance = {at for at in words.keys() & equal.keys() if words[at] not in certain}
         return {at: off for at, off in equal.items() if at not in categories | chance}, categories | chance
 
     def _select_placed_as_totals(self, labelled: set[int]) -> set[int]:
@@ -406,14 +423,14 @@ class _TotalRows:
     def _find_matching_totals(self, mark: str, *, guesses: bool = False) -> dict[int, Decimal]:
         """Return the totals that equal a sum of rows above, each with its rounding difference.
 
-        These are labelled rows; as guesses, other rows of large numbers too.
+        These are labelled rows and the last one; as guesses, other rows of large numbers too.
         """
         none = Decimal()
         sums: dict[int, Decimal] = {}
         counts, digits = Counter[int](), Counter[int]()
         plain, starts = 0, [(0, dict(sums))]  # rows and sums up to places at which the rows of a total may begin
         found: dict[int, Decimal] = {}
-        rows = [self._rows[at] for at in (self._places if guesses else self._labelled)]
+        rows = [self._rows[at] for at in (self._places if guesses else [*self._labelled, *self._places[-1:]])]
         wanted = {place for row in rows for place, cell in enumerate(row) if _parse_cell_number(cell, mark) is not None}
         rows = [self._rows[at] for at in self._places]
         # A sum of years says nothing, and one row's year is no sum.
@@ -423,7 +440,8 @@ class _TotalRows:
             numbers = ((place, _parse_cell_number(row[place], mark)) for place in wanted if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
             is_labelled = at in self._labelled
-            is_guess = guesses and not is_labelled and max(map(abs, cells.values()), default=0) >= _CHANCE
+            is_large = max(map(abs, cells.values()), default=0) >= _CHANCE or at in self._blank
+            is_guess = (guesses or at == self._places[-1]) and not is_labelled and is_large
             # Each number may be rounded, up or down, by half of its last digit.
             most = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else none for p in cells}
             likely = starts if is_labelled else [starts[0], starts[-1]] if is_guess else []
