@@ -587,6 +587,9 @@ def test_messy_files(tmp_path: Path, file: Messy) -> None:
     [
         ("a,n\nx,1\ny,2\nTotal,3\n", "totals", "sum(n)", 3, 6),
         ("a,n\nx,10\ny,20\nRazem,30\n", "totals", "sum(n)", 30, 60),
+        ("a,n\nx,10\ny,21\nAverage,15.5\nTotal,31\n", "totals", "count(*)", 2, 4),
+        ("a;n;m\nx;10;1,5\ny;20;2,6\nMittelwert;15;2,05\n", "totals", "count(*)", 2, 3),
+        ("a,n\nx,10\ny,20\nz,40\nTotal,70\nCount,3\nMin,10\nMax,40\nMean,23.3\n", "totals", "count(*)", 3, 8),
         ("a,n\nx,10\ny,20\nOgólnie,30\nz,40\nTotal,70\n", "totals", "sum(n)", 70, 170),
         ("a,n,m\nx,120,11\ny,80,9\nz,200,20\nw,30,4\nTotal,430,44\n", "totals", "sum(n)", 430, 860),
         ("a,b,n\nA,x,10\nA,y,20\nA,,30\nB,x,5\nB,y,6\nB,,11\nTotal,,41\n", "totals", "sum(n)", 41, 123),
@@ -799,6 +802,8 @@ def test_formulas_without_results_are_told(tmp_path: Path) -> None:
         ("a,n\nx,10\ny,20\n,30\n", ("kept totals",)),
         ("a,n\nx,1\ny,1\n,2\n", ("kept totals",)),
         ("g,k,v\nA,x,1\nA,y,2\n,,3\nB,x,5\nB,y,6\n,,11\n", ("kept totals",)),
+        ("a,n\nx,1\ny,2\nz,6\nMax,6\n", ("kept totals",)),
+        ("a,n\nx,1\ny,2\nz,6\nMax,7\n", ()),
         ("n,note\n1,\n2,a\n3,\n4,b\n5,c\n", ()),
         ("a,v\nx,17\ny,25\nSubtotal,42\nz,51\nu,68\nSubtotal,119\nCompany,161\n", ("totals", "kept totals")),
         ("a,v\nx,17\ny,25\nSubtotal,42\nz,51\nu,68\nSubtotal,119\nv,160\n", ("totals",)),

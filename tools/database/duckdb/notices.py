@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from importlib.resources import files
@@ -118,15 +118,23 @@ class NoticeCollector:
 Cells = Sequence[object]
 
 
-def _compile_total_labels() -> str:
-    """Return a pattern of the labels of totals in data/totals.toml."""
+def _compile_labels() -> tuple[str, str]:
+    """Return patterns of the labels of totals, and of means and the like, in data/totals.toml."""
     content = files(__package__ or "").joinpath("data", "totals.toml").read_text(encoding="utf-8")
     held = {key: "|".join(map(re.escape, listed)) for key, listed in tomllib.loads(content).items()}
+    measures = "|".join(f"(?P<{name}>{held[name]})" for name in _MEASURES)
     word = rf"({held['words']}|\S*(?:{held['endings']}))"
-    return rf"{word}(?:[\s:(/.,-].*)?|.*[\s)/.-]{word}|.*(?:{held['signs']}).*|{held['labels']}"
+    totals = rf"{word}(?:[\s:(/.,-].*)?|.*[\s)/.-]{word}|.*(?:{held['signs']}).*|{held['labels']}"
+    return totals, rf"(?:{measures})(?:[\s:(].*)?"
 
 
-_TOTAL = re.compile(_compile_total_labels(), re.IGNORECASE)
+_MEASURES: dict[str, Callable[[list[Decimal]], Decimal | int]] = {
+    "means": lambda numbers: sum(numbers) / len(numbers),
+    "minima": min,
+    "maxima": max,
+    "counts": len,
+}
+_TOTAL, _MEASURE = (re.compile(pattern, re.IGNORECASE) for pattern in _compile_labels())
 _NOTE = re.compile(
     r"\W{0,2}(?:sources?|notes?|quellen?|anmerkung(?:en)?|hinweis|stand|fonte|nota|remarque|fuente|注|出典|出所|資料|備考)\s*[:：]"
     r"|[*†‡¹²³※]+ ?\w|[(\[]?\d[)\]] ",
@@ -136,6 +144,7 @@ _LABEL = 30  # characters of the longest label of a total
 _YEARS = range(1900, 2101)  # whose sum says nothing
 _CHANCE = 10  # a row whose numbers, multiplied, are less may equal a sum by chance
 _WORDS = 4  # of the shortest sentence
+_LAST = 10  # rows at a table's end that may be means and the like
 _TYPICAL = 1_000  # rows that tell which column is the first one of texts
 _NOTES = 50  # rows of the longest sheet of notes
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
@@ -238,7 +247,7 @@ def fetch_rows_with_totals(
     forms = (cut.get(column.type, "{}" if column.kind == "number" else "NULL") for column in columns)
     cells = ", ".join(form.format(quote(column.name)) for form, column in zip(forms, columns, strict=True))
     try:
-        labelled = _make_label_condition(columns)
+        labelled = _make_label_condition(columns, f"{_TOTAL.pattern}|{_MEASURE.pattern}")
         sql = f"SELECT count(*), bool_or({labelled}) FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
         ((many, found),) = connection.execute(sql).fetchall()
         return connection.execute(f"SELECT {cells} FROM {scan}").fetchall() if found and many <= LOOKED_AT else []
@@ -246,9 +255,9 @@ def fetch_rows_with_totals(
         return []
 
 
-def _make_label_condition(columns: Sequence[ColumnSchema]) -> str:
-    """Return SQL for whether a row has the label of a total."""
-    label = literal(rf"(?i)[\s:*]*(?:{_TOTAL.pattern})[\s:*]*")
+def _make_label_condition(columns: Sequence[ColumnSchema], pattern: str = _TOTAL.pattern) -> str:
+    """Return SQL for whether a row has a label that matches a pattern, by default a total's."""
+    label = literal(rf"(?i)[\s:*]*(?:{pattern})[\s:*]*")
     texts = (quote(column.name) for column in columns[:_COLUMNS] if column.type == "VARCHAR")
     held = (f"length({cell}) <= {_LABEL} AND regexp_full_match({cell}, {label})" for cell in texts)
     return " OR ".join(held) or "false"
@@ -308,6 +317,10 @@ def _find_footnotes(rows: Sequence[Cells], width: int) -> set[int]:
 
 _LEAVE_OUT = "leave them out in the question"
 _LABELLED = ("is labelled as a total", "are labelled as totals")
+_MEASURED = (
+    "is labelled as a mean, minimum, maximum or count and equals that of rows above",
+    "are labelled as means, minima, maxima or counts and equal those of rows above",
+)
 _SUMS = ("is labelled as a total and equals", "are labelled as totals and equal")
 _TOO_MANY = "too many to compare with the rows above"
 
@@ -337,6 +350,7 @@ class _TotalRows:
 
     def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:
         """Return the positions of totals to leave out, and add notices on totals."""
+        measures = self._find_measures(noticing)
         every, labelled = self._labelled, self._labelled.keys()
         few = len(self._rows) <= LOOKED_AT and self._width * len(labelled) ** 2 <= _COMPARED
         equal = self._find_labelled_totals() if few and labelled else {}
@@ -365,7 +379,40 @@ class _TotalRows:
         if other:
             compared = "not the sum of several rows above" if few else _TOO_MANY
             noticing.add_kept_totals(f"{count_rows(len(other), *_LABELLED)}, {compared}", every[min(other)])
-        return sums if not is_turned else set()
+        return sums | measures if not is_turned else set()
+
+    def _find_measures(self, noticing: NoticeCollector) -> set[int]:
+        """Return the last rows that hold means and the like of the rows above, to be left out, and tell of them."""
+        names = {at: _name_measure(self._rows[at]) for at in self._places[-_LAST:]}
+        last = [*takewhile(lambda at: names.get(at) or at in self._labelled, reversed(self._places))]
+        above = [at for at in self._places[: len(self._places) - len(last)] if at not in self._labelled]
+        few = self._width * len(above) <= _SEARCHED
+        measures = {at for at in last if few and names.get(at) and self._is_measure(at, names[at], above)}
+        self._places = [at for at in self._places if at not in measures]
+        # A person may be called Max.
+        if measures and (len(last) > 1 or names[min(measures)] == "means"):
+            text = count_rows(len(measures), *_MEASURED)
+            noticing.add("totals", text + _format_decision(noticing.is_guess_reversed("totals")))
+            return measures
+        if measures:
+            noticing.add_kept_totals("the last row may be the minimum, maximum or count of the rows above")
+        return set()
+
+    def _is_measure(self, at: int, name: str, above: Sequence[int]) -> bool:
+        """Whether each number of a row is a measure of those above it."""
+
+        def is_equal(place: int, number: Decimal, mark: str) -> bool:
+            cells = (self._rows[other][place] for other in above if place < len(self._rows[other]))
+            numbers = [each for cell in cells if (each := _parse_cell_number(cell, mark)) is not None]
+            digit = Decimal(1).scaleb(int(number.as_tuple().exponent))
+            return len(numbers) > 1 and abs(_MEASURES[name](numbers) - number) <= digit / 2 + _FLOAT
+
+        for mark in ".,":
+            parsed = ((place, _parse_cell_number(cell, mark)) for place, cell in enumerate(self._rows[at]))
+            cells = [(place, number) for place, number in parsed if number is not None]
+            if cells and all(is_equal(place, number, mark) for place, number in cells):
+                return True
+        return False
 
     def _guess_totals(self, labelled: Collection[int]) -> dict[int, Decimal]:
         """Return the rows that equal a sum of rows above, whether labelled or not."""
@@ -468,6 +515,13 @@ class _TotalRows:
 def _find_texts(row: Cells) -> list[int]:
     """Return the places of a row's cells that hold neither nothing nor a number."""
     return [place for place, cell in enumerate(row) if _fold_cell(cell) and _parse_cell_number(cell, ".") is None]
+
+
+def _name_measure(row: Cells) -> str:
+    """Return the measure by which the first text of a row is labelled; '' if by none."""
+    label = next((str(row[place]) for place in _find_texts(row)), "")
+    match = _MEASURE.fullmatch(label.strip(" \t:*\u00a0")) if len(label) <= _LABEL else None
+    return next((name for name, word in match.groupdict().items() if word), "") if match else ""
 
 
 def _is_year(cell: object) -> bool:
