@@ -785,6 +785,14 @@ def test_totals_are_known_in_many_languages(tmp_path: Path) -> None:
     assert {label for label, rows in sums.items() if rows != ((3250,),)} == set()
 
 
+@pytest.mark.parametrize("unit", ["zł", "Kč", "руб.", "₽", "kr", "Mio. €", "μg/m3", "m²", "km/h"])
+def test_units_are_noticed_and_totals_with_them_are_compared(tmp_path: Path, unit: str) -> None:
+    (tmp_path / "t.csv").write_text(f"a;n\nx;1,2 {unit}\ny;12,5 {unit}\nSuma;13,7 {unit}\n", encoding="utf-8")
+    with Database.open(tmp_path / "t.csv") as database:
+        assert [notice.kind for notice in database.notices if notice.kind != "key"] == ["totals", "units"]
+        assert database.execute("SELECT count(*) FROM t").rows == ((2,),)
+
+
 def test_formulas_without_results_are_told(tmp_path: Path) -> None:
     sheets = {"t": [["a", "b", "n"], ["x", 1, "=B2*2"], ["y", 2, "=B3*2"]]}
     with Database.open(_write(tmp_path, Messy("book.xlsx", sheets, (), "", ()))) as database:

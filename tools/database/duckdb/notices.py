@@ -148,7 +148,13 @@ _LAST = 10  # rows at a table's end that may be means and the like
 _TYPICAL = 1_000  # rows that tell which column is the first one of texts
 _NOTES = 50  # rows of the longest sheet of notes
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
-_DECORATION = re.compile(r"[\s'’%$€£¥₹]|CHF|EUR|USD|GBP|R\$|Fr\.|円")
+# Units in any letters: zł, руб., Mio. €, μg/m3.
+_LETTERS = "[A-Za-z%$\u0080-\U0010ffff]"
+_UNIT = (
+    rf"\s?{_LETTERS}{{1,5}}[23]?(?:/{_LETTERS}{{1,4}}[23]?)?\.?(?:\s?(?:[$€£¥₽]|zł|Kč|kr|руб|EUR|USD|CHF|GBP|PLN)\.?)?"
+)
+_LAST_UNIT = re.compile(rf"(?<=[0-9])(?![eE][-+]?[0-9]){_UNIT}$")
+_DECORATION = re.compile(r"[\s'’%$€£¥₹₽]|CHF|EUR|USD|GBP|PLN|R\$|Fr\.|円|kr\.?|zł|Kč")
 _NEGATIVE = re.compile(r"\((.+)\)|[-▲△](.+)|(.+)-")
 _PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
 _LARGEST = 10**30  # sums of larger numbers are not told exactly
@@ -536,19 +542,18 @@ def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
         is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
         return Decimal(str(cell)) if is_number else None
     if mark != "." or not _PLAIN.fullmatch(cell):
-        cell = _DECORATION.sub("", unicodedata.normalize("NFKC", cell)).replace("\u2212", "-")
+        cell = _LAST_UNIT.sub("", unicodedata.normalize("NFKC", cell))
+        cell = _DECORATION.sub("", cell).replace("\u2212", "-")
         cell = cell.replace("," if mark == "." else ".", "").replace(mark, ".")
         cell = f"-{''.join(filter(None, sign.groups()))}" if (sign := _NEGATIVE.fullmatch(cell)) else cell
     return Decimal(cell) if _PLAIN.fullmatch(cell) else None
 
 
 # What a column of text is looked at for, by DuckDB.
-_NUMERAL = (
-    r"[-+−–(▲△]?\s?(?:[$€£¥]|R\$|CHF|EUR|USD|GBP)?\s?[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
-)
+_NUMERAL = r"[-+−–(▲△]?\s?(?:[$€£¥₹₽]|R\$|CHF|EUR|USD|GBP|PLN|kr\.?|zł|Kč)?\s?[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
 _FORMS = {
     "numbers": _NUMERAL,
-    "numbers with units": _NUMERAL + r"\s?(?:%|[€$£¥円万]|[A-Za-zµ°Ω]{1,5}[²³]?(?:/[A-Za-z]{1,4}[²³]?)?)\.?",
+    "numbers with units": _NUMERAL + _UNIT,
     # With names of months in any language; `\p{L}` would take twenty times as long.
     "dates or times": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
     # Months, weeks and times too; before a Japanese year may be its era.
