@@ -522,6 +522,13 @@ _FILES = (
         (3, 2),
     ),
     Messy(
+        "cases.json",
+        [{"Amount": 1}, {"amount": 2}],
+        ("keys",),
+        "SELECT sum(Amount), sum(amount_1) FROM cases",
+        (1, 2),
+    ),
+    Messy(
         "wrapped.json",
         {"total": 2, "data": [{"city": "Rome", "n": 1}, {"city": "Oslo", "n": 2}]},
         ("data nested",),

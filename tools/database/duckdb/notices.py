@@ -550,7 +550,10 @@ def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
 
 
 # What a column of text is looked at for, by DuckDB.
-_NUMERAL = r"[-+−–(▲△]?\s?(?:[$€£¥₹₽]|R\$|CHF|EUR|USD|GBP|PLN|kr\.?|zł|Kč)?\s?[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
+_NUMERAL = (
+    r"[-+−–(▲△]?\s?(?:[$€£¥₹₽]|R\$|CHF|EUR|USD|GBP|PLN|kr\.?|zł|Kč)?\s?"
+    r"[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
+)
 _FORMS = {
     "numbers": _NUMERAL,
     "numbers with units": _NUMERAL + _UNIT,
