@@ -690,6 +690,18 @@ def test_a_guess_that_cannot_be_turned_leaves_the_session_as_it_was(
         assert database.execute("SELECT sum(n) FROM t").rows == ((3,),)
 
 
+@pytest.mark.parametrize("guess", ["other.totals", "numbers", "t.missing"])
+def test_a_guess_that_there_is_not_is_said_so(tmp_path: Path, guess: str) -> None:
+    (tmp_path / "t.csv").write_text("a,n\nx,1\ny,2\nTotal,3\n")
+    with Database.open(tmp_path / "t.csv", otherwise=[guess]) as database:
+        assert [guess in each.text for each in database.notices if each.kind == "turned"] == [True]
+    with Database.open(tmp_path / "t.csv") as database:
+        with pytest.raises(SettingsError, match="there is no guess"):
+            database.turn_guess(guess)
+        assert {each.kind for each in database.notices} == {"totals"}
+        assert database.execute("SELECT sum(n) FROM t").rows == ((3,),)
+
+
 def test_what_can_be_turned(tmp_path: Path) -> None:
     shop = tmp_path / "shop.db"
     with closing(sqlite3.connect(shop)) as connection:

@@ -166,10 +166,13 @@ def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: 
     """Return the rows of a table without stray ones, and with rows of names as one."""
     header, count = rows[: int(has_header)], int(has_header)
     names = header[0] if header else ()
-    if has_header and not noticing.is_guess_reversed("headers"):
+    if has_header:
         while count < len(rows) and _is_name_row(names, rows[count:]):
             count += 1
-    if count > 1:
+    if count > 1 and noticing.is_guess_reversed("headers"):
+        noticing.add("headers", "rows of names and units below the first are kept, as you said")
+        count = 1
+    elif count > 1:
         noticing.add("headers", f"{count} rows of names and units are read as one")
         # A name that is merged over several columns stands in the first of them.
         columns = list(zip_longest(*rows[:count]))

@@ -364,7 +364,8 @@ def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tupl
     plain, with_empty = (NoticeCollector(noticing.table, noticing.turned) for _ in range(2))
     best = _detect_date_order(_detect_number_format(first, plain), plain)
     words: set[str] = set()
-    if names and not noticing.is_guess_reversed("missing"):
+    is_turned = noticing.is_guess_reversed("missing")
+    if names:
         # A bit for each word: lists of them would take much memory in wide files.
         listed = f"[{', '.join(map(literal, MISSING))}]"
         held = (f"bit_or(1::BIGINT << coalesce(list_position({listed}, {cell}), 0))" for cell in map(quote, names))
@@ -374,9 +375,11 @@ def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tupl
         empty = first.sniff_cells(f", nullstr = ['', {', '.join(map(literal, sorted(words)))}]")
         other, dated = _detect_date_order(_detect_number_format(empty, with_empty), with_empty)
         if len(other.columns) == len(first.columns) and other.typed_count > best[0].typed_count:
-            noticing.add("missing", f"{', '.join(sorted(words))} read as empty cells, in columns of text too")
-            noticing.found += with_empty.found
-            return other, dated
+            how = "kept, as you said" if is_turned else "read as empty cells, in columns of text too"
+            noticing.add("missing", f"{', '.join(sorted(words))} {how}")
+            if not is_turned:
+                noticing.found += with_empty.found
+                return other, dated
     noticing.found += plain.found
     return best
 
