@@ -129,7 +129,7 @@ def _compile_labels() -> tuple[str, str]:
 
 
 _MEASURES: dict[str, Callable[[list[Decimal]], Decimal | int]] = {
-    "means": lambda numbers: sum(numbers) / len(numbers),
+    "means": lambda numbers: sum(numbers, Decimal()) / len(numbers),
     "minima": min,
     "maxima": max,
     "counts": len,
