@@ -13,7 +13,7 @@ import pandas
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.database.duckdb.notices import LOOKED_AT
-from tableturn.tools.errors import SettingsError
+from tableturn.tools.errors import DatabaseUnavailable, SettingsError
 
 from tests.support.command_line import tableturn
 
@@ -522,6 +522,13 @@ _FILES = (
         (3, 2),
     ),
     Messy(
+        "cases.json",
+        [{"Amount": 1}, {"amount": 2}],
+        ("keys",),
+        "SELECT sum(Amount), sum(amount_1) FROM cases",
+        (1, 2),
+    ),
+    Messy(
         "wrapped.json",
         {"total": 2, "data": [{"city": "Rome", "n": 1}, {"city": "Oslo", "n": 2}]},
         ("data nested",),
@@ -586,18 +593,16 @@ def test_messy_files(tmp_path: Path, file: Messy) -> None:
     ("text", "guess", "sql", "before", "after"),
     [
         ("a,n\nx,1\ny,2\nTotal,3\n", "totals", "sum(n)", 3, 6),
-        ("a,n\nx,1\ny,2\nTotal,4\n", "t.totals", "sum(n)", 7, 3),
         ("a,n\nx,10\ny,20\nRazem,30\n", "totals", "sum(n)", 30, 60),
-        ("a,n\nx,10\ny,20\nOgólnie,30\n", "totals", "sum(n)", 60, 30),
+        ("a,n\nx,10\ny,21\nAverage,15.5\nTotal,31\n", "totals", "count(*)", 2, 4),
+        ("a;n;m\nx;10;1,5\ny;20;2,6\nMittelwert;15;2,05\n", "totals", "count(*)", 2, 3),
+        ("a,n\nx,10\ny,20\nz,40\nTotal,70\nCount,3\nMin,10\nMax,40\nMean,23.3\n", "totals", "count(*)", 3, 8),
         ("a,n\nx,10\ny,20\nOgólnie,30\nz,40\nTotal,70\n", "totals", "sum(n)", 70, 170),
-        ("a,n\nx,10\ny,20\nOgólnie,30\nz,5\nw,6\nOgólnie,11\n", "totals", "sum(n)", 82, 41),
         ("a,n,m\nx,120,11\ny,80,9\nz,200,20\nw,30,4\nTotal,430,44\n", "totals", "sum(n)", 430, 860),
-        ("a,b,n\nA,x,10\nA,y,20\nA,,30\nB,x,5\nB,y,6\nB,,11\n,,41\n", "totals", "sum(n)", 123, 41),
         ("a,b,n\nA,x,10\nA,y,20\nA,,30\nB,x,5\nB,y,6\nB,,11\nTotal,,41\n", "totals", "sum(n)", 41, 123),
         ("a;2021;2022\nx;1,5;2,5\ny;1,1;2,1\nTotal;2,6;4,6\n", "totals", 'sum("2021")', 2.6, 5.2),
         ("a,2021,2022\nx,10,20\ny,30,40\nTotal,40,60\n", "totals", 'sum("2021")', 40, 80),
         ("day,n\n1/5/2024 8:30 PM,1\n", "dates", "month(max(day))", 1, 5),
-        ("a,n\nAlle,30\nx,10\ny,20\n", "totals", "sum(n)", 60, 30),
         ("a,n\nx,1\na,n\ny,2\n", "headers", "count(*)", 2, 3),
         ("a,n\nx,1\ny,2\nSource: us\n", "footnotes", "count(*)", 2, 3),
         ("day,n\n01/02/2024,1\n", "dates", "CAST(max(day) AS VARCHAR)", "2024-02-01", "2024-01-02"),
@@ -622,6 +627,79 @@ def test_a_guess_is_turned_by_a_word(
             database.turn_guess(guess)
     with Database.open(tmp_path / "t.csv", otherwise=[guess]) as database:
         assert database.execute(query).rows == ((after,),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,n\nx,1\ny,2\nTotal,4\n",
+        "a,n\nx,10\ny,20\nOgólnie,30\n",
+        "a,n\nx,10\ny,20\nOgólnie,30\nz,5\nw,6\nOgólnie,11\n",
+        "a,b,n\nA,x,10\nA,y,20\nA,,30\nB,x,5\nB,y,6\nB,,11\n,,41\n",
+        "a,n\nAlle,30\nx,10\ny,20\n",
+        "a,n\nx,1\ny,2\nTotal,3\nz,5\nTotal 2,9\n",
+    ],
+)
+def test_all_rows_are_kept_where_totals_are_turned(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with Database.open(tmp_path / "t.csv", otherwise=["totals"]) as database:
+        assert database.execute("SELECT count(*) FROM t").rows == ((text.count("\n") - 1,),)
+        assert "kept totals" in [notice.kind for notice in database.notices]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("policy,loss,flag\nP1,Partial,1\nP2,Total,1\nP3,Partial,1\n", 3),
+        ("policy,loss,flag\nP1,Partial,0\nP2,Partial,0\nP3,Total,0\nP4,Total,0\n", 4),
+        ("surname,points\nLee,5\nSum,5\nKim,8\n", 3),
+        ("surname,points\nLee,5\nSum,5\nKim,8\nSum,18\n", 3),
+        ("brand,n\nShell,5\nTotal,9\nAral,4\nTotal,7\nEsso,6\nBP,5\nTotal,11\n", 7),
+        ("brand,n\nShell,5\nTotal,9\nAral,4\nTotal,7\nEsso,6\nBP,5\nGrand Total,36\n", 6),
+        ("state,city,n\nTX,Waco,4\nTX,Paris,5\nTX Total,,9\nNV,Reno,3\nNV Total,,3\nTotal,,12\n", 3),
+    ],
+)
+def test_words_of_totals_among_data_leave_no_row_out(tmp_path: Path, text: str, rows: int) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with Database.open(tmp_path / "t.csv") as database:
+        assert database.execute("SELECT count(*) FROM t").rows == ((rows,),)
+
+
+@pytest.mark.parametrize("title", ["Report of sales\n\n", "# of sales\n"])
+def test_a_header_below_a_title_is_turned(tmp_path: Path, title: str) -> None:
+    (tmp_path / "t.csv").write_text(f"{title}id,qty\n1,5\n2,6\n")
+    with Database.open(tmp_path / "t.csv") as database:
+        for rows in (2, 3, 2):
+            assert database.execute("SELECT count(*) FROM t").rows == ((rows,),)
+            database.turn_guess("header")
+
+
+def test_a_guess_that_cannot_be_turned_leaves_the_session_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.csv").write_text("a,n\nx,1\ny,2\nTotal,3\n")
+
+    def fail(*_: object, **__: object) -> None:
+        raise DatabaseUnavailable("no")
+
+    with Database.open(tmp_path / "t.csv") as database:
+        with monkeypatch.context() as patched:
+            patched.setattr("tableturn.tools.database.duckdb.engine.find_database_or_tables", fail)
+            with pytest.raises(DatabaseUnavailable):
+                database.turn_guess("totals")
+        assert database.execute("SELECT sum(n) FROM t").rows == ((3,),)
+
+
+@pytest.mark.parametrize("guess", ["other.totals", "numbers", "t.missing"])
+def test_a_guess_that_there_is_not_is_said_so(tmp_path: Path, guess: str) -> None:
+    (tmp_path / "t.csv").write_text("a,n\nx,1\ny,2\nTotal,3\n")
+    with Database.open(tmp_path / "t.csv", otherwise=[guess]) as database:
+        assert [guess in each.text for each in database.notices if each.kind == "turned"] == [True]
+    with Database.open(tmp_path / "t.csv") as database:
+        with pytest.raises(SettingsError, match="there is no guess"):
+            database.turn_guess(guess)
+        assert {each.kind for each in database.notices} == {"totals"}
+        assert database.execute("SELECT sum(n) FROM t").rows == ((3,),)
 
 
 def test_what_can_be_turned(tmp_path: Path) -> None:
@@ -726,6 +804,14 @@ def test_totals_are_known_in_many_languages(tmp_path: Path) -> None:
     assert {label for label, rows in sums.items() if rows != ((3250,),)} == set()
 
 
+@pytest.mark.parametrize("unit", ["zł", "Kč", "руб.", "₽", "kr", "Mio. €", "μg/m3", "m²", "km/h"])
+def test_units_are_noticed_and_totals_with_them_are_compared(tmp_path: Path, unit: str) -> None:
+    (tmp_path / "t.csv").write_text(f"a;n\nx;1,2 {unit}\ny;12,5 {unit}\nSuma;13,7 {unit}\n", encoding="utf-8")
+    with Database.open(tmp_path / "t.csv") as database:
+        assert [notice.kind for notice in database.notices if notice.kind != "key"] == ["totals", "units"]
+        assert database.execute("SELECT count(*) FROM t").rows == ((2,),)
+
+
 def test_formulas_without_results_are_told(tmp_path: Path) -> None:
     sheets = {"t": [["a", "b", "n"], ["x", 1, "=B2*2"], ["y", 2, "=B3*2"]]}
     with Database.open(_write(tmp_path, Messy("book.xlsx", sheets, (), "", ()))) as database:
@@ -741,14 +827,23 @@ def test_formulas_without_results_are_told(tmp_path: Path) -> None:
         ("a,n\nx,1.2k\ny,3M\n", ("units",)),
         ("a,n\nx,5\nsmall,1\nTotal,6\nTotal Wine,7\n", ("totals", "kept totals")),
         ("a,n\nx,10\ny,20\n,30\n", ("kept totals",)),
-        ("a,n\nx,1\ny,1\n,2\n", ()),
+        ("a,n\nx,1\ny,1\n,2\n", ("kept totals",)),
+        ("g,k,v\nA,x,1\nA,y,2\n,,3\nB,x,5\nB,y,6\n,,11\n", ("kept totals",)),
+        ("a,n\nx,1\ny,2\nz,6\nMax,6\n", ("kept totals",)),
+        ("a,n\nx,1\ny,2\nz,6\nMax,7\n", ()),
+        ("n,note\n1,\n2,a\n3,\n4,b\n5,c\n", ()),
+        ("a,v\nx,17\ny,25\nSubtotal,42\nz,51\nu,68\nSubtotal,119\nCompany,161\n", ("totals", "kept totals")),
+        ("a,v\nx,17\ny,25\nSubtotal,42\nz,51\nu,68\nSubtotal,119\nv,160\n", ("totals",)),
         ("day,event,n\nMon,open,100\nTue,,100\nWed,up,105\nThu,,105\nFri,down,99\n", ()),
         ("a,b\nx,1\ny,2\n", ()),
         ("a,b,n\nA,x,2\nA,,2\nB,x,3\nB,,3\nC,z,1\n", ()),  # small numbers, equal by chance
         ("a,n,b\nx,1,0\ny,2,1\nz,3,1\n", ()),
         ("a,day\nx,03/04/58\n", ("dates", "dates")),
-        ("a,n\nTotal,1e999999999\nx,1\nTotal,1\n", ("totals", "kept totals", "codes")),
+        ("a,n\nTotal,1e999999999\nx,1\nTotal,1\n", ("kept totals", "codes")),
         ("a,n\n" + "Total,1\n" * 2_000, ("kept totals", "copies")),
+        ("payee,kind,n\nAnn,rent,5\nTotal,fuel,9\nTotal,fuel,7\nBob,rent,4\n", ()),
+        ("n,film,by\n3,Jaws,A\n5,Total Recall,B\n7,Aliens,C\n", ()),
+        ("payee,kind,n\nAnn,rent,5\nBob,rent,4\nTotal,,8\n", ("kept totals",)),
         ('"kg","day"\n"1",2.5,3\n"2",3.5,4\n', ()),
         ("note,n\nSource: a,1\nSource: b,2\nragged\n", ("lines",)),
     ],
@@ -759,14 +854,31 @@ def test_other_things_that_are_noticed(tmp_path: Path, text: str, noticed: tuple
         assert tuple(notice.kind for notice in database.notices if notice.kind != "key") == noticed
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# a\nid,qty\n1,5\n2,6\n# end\n", "# a"),
+        ("# a\n# b\nid,qty\n1,5\n# in between\n2,6\n", "# a # b"),
+        ("Report\n# a\n\nid,qty\n1,5\n# in between\n2,6\nTotal,11\n# end\n", "Report"),
+        ('id,note,qty\n1,"x\n# no comment",5\n# in between\n2,y,6\nTotal,,11\n', ""),
+    ],
+)
+def test_comments_above_and_within_a_table_cost_no_row(tmp_path: Path, text: str, title: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with Database.open(tmp_path / "t.csv") as database:
+        assert database.schema().tables[0].comment == title
+        assert database.execute("SELECT sum(qty), count(id), count(*) FROM t").rows == ((11, 2, 2),)
+        assert "lines that begin with # are left out" in database.notices[0].text
+
+
 @pytest.mark.parametrize(("columns", "compared"), [(3, True), (200, False)])
 def test_totals_are_compared_as_far_as_that_is_little_work(tmp_path: Path, columns: int, compared: bool) -> None:
     rows = [",".join(["name", *(f"c{n}" for n in range(columns))]), ",".join(["x", *["1"] * columns])]
     rows += [",".join(["Total", *["2"] * columns])] * 300
     (tmp_path / "t.csv").write_text("\n".join(rows))
     with Database.open(tmp_path / "t.csv") as database:
-        (totals,) = [notice.text for notice in database.notices if notice.turned_by == "totals"]
-    assert ("not the sum of rows above" in totals, "too many to compare" in totals) == (compared, not compared)
+        (totals,) = [notice.text for notice in database.notices if notice.kind == "kept totals"]
+    assert ("not the sum of several rows above" in totals, "too many to compare" in totals) == (compared, not compared)
 
 
 @pytest.mark.parametrize("turned", [(), ("totals",)])

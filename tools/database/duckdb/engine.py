@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import ormsgpack
 
-from ...errors import TableturnError
+from ...errors import SettingsError, TableturnError
 from ...forkserver import can_limit_processes
 from ..estimate import Estimate
 from ..fetch import RowCursor, Sink
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _OWN = Limits(rows=100_000, cell_bytes=20_000_000, result_bytes=200_000_000)
 # What is said of a value in a file that is not of the type that its column was found to have.
 _MISFITS = ("CSV Error", "JSON transform error", "Failed to parse")
+_IDLE = "in these files there is no guess"
 _LIMITS_HERE = (
     "this system cannot limit a process, so queries run in the calling one: the memory that one step takes"
     " is not limited"
@@ -79,6 +80,10 @@ class Snapshot:
         from pydantic import TypeAdapter  # which no worker needs
 
         self.about = TypeAdapter(InstanceDescription).validate_python(ormsgpack.unpackb(self.queries.about))
+        visible = {relation.name for relation in self.about.catalogue.relations}
+        guesses = [each for entry in entries if entry.name in visible for each in entry.notices]
+        met = {word for each in guesses for word in (each.turned_by, f"{each.table}.{each.turned_by}")}
+        self.idle = contents.turned - met  # words that turn nothing in these files
 
     def close(self) -> None:
         """Close the snapshot and delete its files."""
@@ -163,9 +168,11 @@ class DuckDBBackend(Backend):
         """Return a snapshot of the files, made again if the files have changed."""
         with self._lock:
             if self._snapshot is None or self._snapshot.state != self.contents.state():
-                permissions = self._session.policy.permissions
-                self._snapshot = Snapshot(self.contents, permissions, thorough=self._thorough)
+                self._snapshot = self._make_snapshot(self.contents)
             return self._snapshot
+
+    def _make_snapshot(self, contents: TableSources) -> Snapshot:
+        return Snapshot(contents, self._session.policy.permissions, thorough=self._thorough)
 
     def close(self) -> None:
         """Close the current snapshot of the files."""
@@ -196,9 +203,14 @@ class DuckDBBackend(Backend):
         return super().shorten_column(column) if column.type == "VARCHAR" else self.quote_identifier(column.name)
 
     def turn_guess(self, guess: str) -> None:
-        """Reverse or restore a guess about table files, from the next snapshot on."""
+        """Reverse or restore a guess about table files; if that fails, nothing changes."""
         with self._lock:
-            self.contents = replace(self.contents, turned=self.contents.turned ^ validate_guesses([guess]))
+            contents = replace(self.contents, turned=self.contents.turned ^ validate_guesses([guess]))
+            snapshot = self._make_snapshot(contents)
+            if guess in snapshot.idle:
+                snapshot.close()
+                raise SettingsError(f"{_IDLE} {guess!r}: what is noticed names those that there are")
+            self.contents, self._snapshot = contents, snapshot
 
     def switch_to_thorough_reading(self) -> bool:
         """Find column types by all rows from now on; return False if there is nothing to change."""
@@ -232,7 +244,11 @@ class DuckDBEngine(ServerEngine):
     @property
     def notices(self) -> tuple[Notice, ...] | None:
         """The notices on the table files as they are read now; None if there are no such files."""
-        return self._duckdb.snapshot().about.notices if self._duckdb.contents.pattern else None
+        if not self._duckdb.contents.pattern:
+            return None
+        snapshot = self._duckdb.snapshot()
+        idle = (Notice(self._duckdb.database, "", "turned", f"{_IDLE} {guess!r}") for guess in sorted(snapshot.idle))
+        return (*snapshot.about.notices, *idle)
 
     def turn_guess(self, guess: str) -> None:
         """Reverse or restore a guess about table files, and refresh the catalogue."""

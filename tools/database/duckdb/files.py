@@ -189,7 +189,7 @@ class FileReader:
     def _add_notices(self, entry: TableEntry, noticing: NoticeCollector | None = None) -> TableEntry:
         """Return a table entry with notices, and without stray rows unless it is a workbook sheet."""
         if noticing is None:
-            noticing = NoticeCollector(entry.name, self._turned)
+            noticing = NoticeCollector(entry.name, self._turned, [*entry.notices])
             for column in entry.columns:
                 if column.type.endswith(")[]"):
                     noticing.add(
@@ -211,16 +211,24 @@ class FileReader:
         slow = measure_decompressed_size(file.path, SLOW_BYTES) > SLOW_BYTES
         records = f"read_json_objects({address})"
         keys = f"SELECT unnest(json_keys(json)) AS key FROM (SELECT json FROM {records} LIMIT {LOOKED_AT})"
-        ((count,),) = self._connection.execute(f"SELECT count(DISTINCT key) FROM ({keys})").fetchall()
+        counted = "count(DISTINCT key), count(DISTINCT lower(key))"
+        ((count, folded),) = self._connection.execute(f"SELECT {counted} FROM ({keys})").fetchall()
         if count > MOST_COLUMNS:
             # To find the types of so many columns would take minutes.
             return make_file_entry(file.table, *_rename_columns(records, [("json", "JSON")]), file.path, slow=slow)
         whole = ", sample_size = -1" if self._thorough or not slow else ""
         # Other dates would be found, but not read: they stay text.
-        declared = self._describe_columns(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")
-        listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in declared)
-        scan = f"read_json({address}, columns = {{{listed}}})"
-        return make_file_entry(file.table, *_rename_columns(scan, declared), file.path, slow=slow)
+        scan = f"read_json({address}{whole}, dateformat = '%Y-%m-%d')"
+        declared = self._describe_columns(scan)
+        noticing = NoticeCollector(file.table)
+        if folded < count:
+            # Keys that differ in case cannot be declared as columns.
+            noticing.add("keys", "keys that differ only in case are read as columns of their own, numbered")
+        else:
+            listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in declared)
+            scan = f"read_json({address}, columns = {{{listed}}})"
+        notices = noticing.rename_notice_columns({})
+        return make_file_entry(file.table, *_rename_columns(scan, declared), file.path, slow=slow, notices=notices)
 
     def _read_parquet(self, path: Path, table: str, comment: str = "") -> TableEntry:
         address = literal(self._files.address(path))

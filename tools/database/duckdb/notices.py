@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from importlib.resources import files
@@ -106,11 +106,9 @@ class NoticeCollector:
         turned_by = turned_by or (kind if kind in GUESSES else "")
         self.found.append(Notice(self.table, column, kind, text, turned_by, shown))
 
-    def add_labelled_totals(self, count: int, compared: str, example: object = "") -> None:
-        """Add a notice on rows that only a label tells to be totals: kept, unless this guess is reversed."""
-        is_turned = self.is_guess_reversed("totals")
-        text = f"{count_rows(count, *_LABELLED)}, {compared}{_format_decision(is_turned, is_turned)}"
-        self.add("totals" if is_turned else KEPT_TOTALS, text, example=example, turned_by="totals")
+    def add_kept_totals(self, text: str, example: object = "") -> None:
+        """Add a notice on rows that may be totals and are kept."""
+        self.add(KEPT_TOTALS, f"{text}: kept, so a sum may count twice", example=example, turned_by=_LEAVE_OUT)
 
     def rename_notice_columns(self, names: Mapping[str, str]) -> tuple[Notice, ...]:
         """Return the notices with columns renamed from the file's names to the given names."""
@@ -120,15 +118,23 @@ class NoticeCollector:
 Cells = Sequence[object]
 
 
-def _compile_total_labels() -> str:
-    """Return a pattern of the labels of totals in data/totals.toml."""
+def _compile_labels() -> tuple[str, str]:
+    """Return patterns of the labels of totals, and of means and the like, in data/totals.toml."""
     content = files(__package__ or "").joinpath("data", "totals.toml").read_text(encoding="utf-8")
     held = {key: "|".join(map(re.escape, listed)) for key, listed in tomllib.loads(content).items()}
-    word = rf"(?:{held['words']}|\S*(?:{held['endings']}))"
-    return rf"{word}(?:[\s:(/.,-].*)?|.*[\s)/.-]{word}|.*(?:{held['signs']}).*|{held['labels']}"
+    measures = "|".join(f"(?P<{name}>{held[name]})" for name in _MEASURES)
+    word = rf"({held['words']}|\S*(?:{held['endings']}))"
+    totals = rf"{word}(?:[\s:(/.,-].*)?|.*[\s)/.-]{word}|.*(?:{held['signs']}).*|{held['labels']}"
+    return totals, rf"(?:{measures})(?:[\s:(].*)?"
 
 
-_TOTAL = re.compile(_compile_total_labels(), re.IGNORECASE)
+_MEASURES: dict[str, Callable[[list[Decimal]], Decimal | int]] = {
+    "means": lambda numbers: sum(numbers, Decimal()) / len(numbers),
+    "minima": min,
+    "maxima": max,
+    "counts": len,
+}
+_TOTAL, _MEASURE = (re.compile(pattern, re.IGNORECASE) for pattern in _compile_labels())
 _NOTE = re.compile(
     r"\W{0,2}(?:sources?|notes?|quellen?|anmerkung(?:en)?|hinweis|stand|fonte|nota|remarque|fuente|注|出典|出所|資料|備考)\s*[:：]"
     r"|[*†‡¹²³※]+ ?\w|[(\[]?\d[)\]] ",
@@ -138,9 +144,17 @@ _LABEL = 30  # characters of the longest label of a total
 _YEARS = range(1900, 2101)  # whose sum says nothing
 _CHANCE = 10  # a row whose numbers, multiplied, are less may equal a sum by chance
 _WORDS = 4  # of the shortest sentence
+_LAST = 10  # rows at a table's end that may be means and the like
+_TYPICAL = 1_000  # rows that tell which column is the first one of texts
 _NOTES = 50  # rows of the longest sheet of notes
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
-_DECORATION = re.compile(r"[\s'’%$€£¥₹]|CHF|EUR|USD|GBP|R\$|Fr\.|円")
+# Units in any letters: zł, руб., Mio. €, μg/m3.
+_LETTERS = "[A-Za-z%$\u0080-\U0010ffff]"
+_UNIT = (
+    rf"\s?{_LETTERS}{{1,5}}[23]?(?:/{_LETTERS}{{1,4}}[23]?)?\.?(?:\s?(?:[$€£¥₽]|zł|Kč|kr|руб|EUR|USD|CHF|GBP|PLN)\.?)?"
+)
+_LAST_UNIT = re.compile(rf"(?<=[0-9])(?![eE][-+]?[0-9]){_UNIT}$")
+_DECORATION = re.compile(r"[\s'’%$€£¥₹₽]|CHF|EUR|USD|GBP|PLN|R\$|Fr\.|円|kr\.?|zł|Kč")
 _NEGATIVE = re.compile(r"\((.+)\)|[-▲△](.+)|(.+)-")
 _PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
 _LARGEST = 10**30  # sums of larger numbers are not told exactly
@@ -152,10 +166,13 @@ def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: 
     """Return the rows of a table without stray ones, and with rows of names as one."""
     header, count = rows[: int(has_header)], int(has_header)
     names = header[0] if header else ()
-    if has_header and not noticing.is_guess_reversed("headers"):
+    if has_header:
         while count < len(rows) and _is_name_row(names, rows[count:]):
             count += 1
-    if count > 1:
+    if count > 1 and noticing.is_guess_reversed("headers"):
+        noticing.add("headers", "rows of names and units below the first are kept, as you said")
+        count = 1
+    elif count > 1:
         noticing.add("headers", f"{count} rows of names and units are read as one")
         # A name that is merged over several columns stands in the first of them.
         columns = list(zip_longest(*rows[:count]))
@@ -186,7 +203,7 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
     ):
         is_turned = noticing.is_guess_reversed(kind)
         if places:
-            text = count_rows(len(places), *what) + _format_decision(not is_turned, is_turned)
+            text = count_rows(len(places), *what) + _format_decision(is_turned)
             noticing.add(kind, text, example=rows[min(places)][0] if kind == "footnotes" else "")
         left_out |= set[int]() if is_turned else places
     return left_out
@@ -235,11 +252,11 @@ def fetch_rows_with_totals(
     """Return a table's rows if a cell is labelled as a total; an empty list for a large table."""
     import duckdb  # which a process that opens no files may lack
 
-    cut = {"VARCHAR": f"left({{}}, {_LABEL + 1})"}
+    cut = {"VARCHAR": f"left({{}}, {_LABEL + 1})", "DATE": "CAST({} AS VARCHAR)", "TIMESTAMP": "CAST({} AS VARCHAR)"}
     forms = (cut.get(column.type, "{}" if column.kind == "number" else "NULL") for column in columns)
     cells = ", ".join(form.format(quote(column.name)) for form, column in zip(forms, columns, strict=True))
     try:
-        labelled = _make_label_condition(columns)
+        labelled = _make_label_condition(columns, f"{_TOTAL.pattern}|{_MEASURE.pattern}")
         sql = f"SELECT count(*), bool_or({labelled}) FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
         ((many, found),) = connection.execute(sql).fetchall()
         return connection.execute(f"SELECT {cells} FROM {scan}").fetchall() if found and many <= LOOKED_AT else []
@@ -247,9 +264,9 @@ def fetch_rows_with_totals(
         return []
 
 
-def _make_label_condition(columns: Sequence[ColumnSchema]) -> str:
-    """Return SQL for whether a row has the label of a total."""
-    label = literal(rf"(?i)[\s:*]*(?:{_TOTAL.pattern})[\s:*]*")
+def _make_label_condition(columns: Sequence[ColumnSchema], pattern: str = _TOTAL.pattern) -> str:
+    """Return SQL for whether a row has a label that matches a pattern, by default a total's."""
+    label = literal(rf"(?i)[\s:*]*(?:{pattern})[\s:*]*")
     texts = (quote(column.name) for column in columns[:_COLUMNS] if column.type == "VARCHAR")
     held = (f"length({cell}) <= {_LABEL} AND regexp_full_match({cell}, {label})" for cell in texts)
     return " OR ".join(held) or "false"
@@ -281,9 +298,8 @@ def count_rows(count: int, one: str, more: str) -> str:
     return f"1 row {one}" if count == 1 else f"{count:,} rows {more}"
 
 
-def _format_decision(leaves_out: bool, is_turned: bool) -> str:
-    decision = ": left out" if leaves_out else ": kept"
-    return decision + (", as you said" if is_turned else "" if leaves_out else ", so a sum may count twice")
+def _format_decision(is_turned: bool) -> str:
+    return ": kept, as you said" if is_turned else ": left out"
 
 
 def _fold_cell(cell: object) -> str:
@@ -308,12 +324,21 @@ def _find_footnotes(rows: Sequence[Cells], width: int) -> set[int]:
     return found if 2 * len(found) < len(rows) else set()
 
 
+_LEAVE_OUT = "leave them out in the question"
 _LABELLED = ("is labelled as a total", "are labelled as totals")
+_MEASURED = (
+    "is labelled as a mean, minimum, maximum or count and equals that of rows above",
+    "are labelled as means, minima, maxima or counts and equal those of rows above",
+)
+_SUMS = ("is labelled as a total and equals", "are labelled as totals and equal")
 _TOO_MANY = "too many to compare with the rows above"
 
 
-def _is_total_label(cell: object) -> bool:
-    return isinstance(cell, str) and len(cell) <= _LABEL and bool(_TOTAL.fullmatch(cell.strip(" \t:*\u00a0")))
+def _find_total_word(cell: object) -> str:
+    """Return the word by which a cell is the label of a total; '' if it is none."""
+    short = cell.strip(" \t:*\u00a0") if isinstance(cell, str) and len(cell) <= _LABEL else ""
+    match = _TOTAL.fullmatch(short)
+    return (next(filter(None, match.groups()), short) if match else "").casefold()
 
 
 class _TotalRows:
@@ -322,57 +347,146 @@ class _TotalRows:
     def __init__(self, rows: Sequence[Cells], without: set[int]) -> None:
         self._rows = rows
         self._places = [at for at, row in enumerate(rows) if at not in without and any(map(_fold_cell, row))]
-        labels = set(filter(_is_total_label, set(chain.from_iterable(rows))))
+        labels = set(filter(_find_total_word, set(chain.from_iterable(rows))))
         self._labelled = {
             at: next(cell for cell in rows[at] if cell in labels)
             for at in self._places
             if not labels.isdisjoint(rows[at])
         }
+        self._blank = set[int]()  # rows without texts, if each is a total
+        self._weak = set[int]()  # totals that one row alone, or zeros, would make
         self._width = max((len(rows[at]) for at in self._places), default=0)
 
     def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:
         """Return the positions of totals to leave out, and add notices on totals."""
-        labelled = self._labelled.keys()
+        measures = self._find_measures(noticing)
+        every, labelled = self._labelled, self._labelled.keys()
         few = len(self._rows) <= LOOKED_AT and self._width * len(labelled) ** 2 <= _COMPARED
-        equal = max(map(self._find_matching_totals, ".,"), key=len) if few and labelled else {}
-        if few and len(equal) < max(1, len(labelled)) and self._width * len(self._places) <= _SEARCHED:
-            guessed = max(
-                (self._find_matching_totals(mark, guesses=True) for mark in ".,"),
-                key=lambda found: (len(found.keys() & labelled), len(found)),
-            )
+        equal = self._find_labelled_totals() if few and labelled else {}
+        matched = len(equal.keys() & labelled)
+        if few and matched < max(1, len(labelled)) and self._width * len(self._places) <= _SEARCHED:
+            guessed = self._guess_totals(labelled)
             # Rows that no label tells of are left out only if the sum of a labelled one has to leave them out.
-            if len(guessed.keys() & labelled) > len(equal) or (not equal and len(guessed) > 1):
+            is_likelier = not matched and (len(guessed) > 1 or not self._blank.isdisjoint(guessed))
+            if len(guessed.keys() & labelled) > matched or is_likelier:
                 equal = guessed
-        named = labelled & equal.keys()
-        other = {at for at in labelled - equal.keys() if any(map(str.isdigit, "".join(map(str, self._rows[at]))))}
+        # The last row is above none of them.
+        unnamed = equal.keys() & set(self._places[-1:]) - labelled
+        sums = equal.keys() - unnamed if self._labelled.keys() & equal.keys() else set[int]()
+        other = self._select_placed_as_totals(set(filter(self._has_amount, labelled - equal.keys())))
         is_turned = noticing.is_guess_reversed("totals")
-        if equal:
-            rounding = max(equal.values())
+        for places in filter(None, (sums, equal.keys() - sums)):
+            rounding = max(equal[at] for at in places)
             about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
-            labels = ("is labelled as a total and equals", "are labelled as totals and equal")
-            what = labels if equal.keys() <= labelled else ("equals", "equal")
-            leaves_out = bool(named) != is_turned
-            text = count_rows(len(equal), *(each + about for each in what)) + _format_decision(leaves_out, is_turned)
-            kind = "totals" if leaves_out or is_turned else KEPT_TOTALS
-            noticing.add(kind, text, example=self._labelled.get(min(equal), ""), turned_by="totals")
+            what = _SUMS if places <= labelled else ("equals", "equal")
+            text = count_rows(len(places), *(each + about for each in what))
+            if places is sums:
+                noticing.add("totals", text + _format_decision(is_turned), example=self._labelled.get(min(sums), ""))
+            else:
+                texts = [self._rows[at][place] for at in places for place in _find_texts(self._rows[at])[:1]]
+                noticing.add_kept_totals(text, texts[0] if len(places) == len(texts) == 1 else "")
         if other:
-            compared = "not the sum of rows above" if few else _TOO_MANY
-            noticing.add_labelled_totals(len(other), compared, self._labelled[min(other)])
-        if is_turned:
-            return other if named else other | equal.keys()
-        return set(equal) if named else set()
+            compared = "not the sum of several rows above" if few else _TOO_MANY
+            noticing.add_kept_totals(f"{count_rows(len(other), *_LABELLED)}, {compared}", every[min(other)])
+        return sums | measures if not is_turned else set()
+
+    def _find_measures(self, noticing: NoticeCollector) -> set[int]:
+        """Return the last rows that hold means and the like of the rows above, to be left out, and tell of them."""
+        names = {at: _name_measure(self._rows[at]) for at in self._places[-_LAST:]}
+        last = [*takewhile(lambda at: names.get(at) or at in self._labelled, reversed(self._places))]
+        above = [at for at in self._places[: len(self._places) - len(last)] if at not in self._labelled]
+        few = self._width * len(above) <= _SEARCHED
+        measures = {at for at in last if few and names.get(at) and self._is_measure(at, names[at], above)}
+        self._places = [at for at in self._places if at not in measures]
+        # A person may be called Max.
+        if measures and (len(last) > 1 or names[min(measures)] == "means"):
+            text = count_rows(len(measures), *_MEASURED)
+            noticing.add("totals", text + _format_decision(noticing.is_guess_reversed("totals")))
+            return measures
+        if measures:
+            noticing.add_kept_totals("the last row may be the minimum, maximum or count of the rows above")
+        return set()
+
+    def _is_measure(self, at: int, name: str, above: Sequence[int]) -> bool:
+        """Whether each number of a row is a measure of those above it."""
+
+        def is_equal(place: int, number: Decimal, mark: str) -> bool:
+            cells = (self._rows[other][place] for other in above if place < len(self._rows[other]))
+            numbers = [each for cell in cells if (each := _parse_cell_number(cell, mark)) is not None]
+            digit = Decimal(1).scaleb(int(number.as_tuple().exponent))
+            return len(numbers) > 1 and abs(_MEASURES[name](numbers) - number) <= digit / 2 + _FLOAT
+
+        for mark in ".,":
+            parsed = ((place, _parse_cell_number(cell, mark)) for place, cell in enumerate(self._rows[at]))
+            cells = [(place, number) for place, number in parsed if number is not None]
+            if cells and all(is_equal(place, number, mark) for place, number in cells):
+                return True
+        return False
+
+    def _guess_totals(self, labelled: Collection[int]) -> dict[int, Decimal]:
+        """Return the rows that equal a sum of rows above, whether labelled or not."""
+
+        def find() -> dict[int, Decimal]:
+            found = (self._find_matching_totals(mark, guesses=True) for mark in ".,")
+            return max(found, key=lambda each: (len(each.keys() & labelled), len(each)))
+
+        self._blank = {at for at in self._places if not _find_texts(self._rows[at])}
+        # Where only totals have no text, small ones are no chance.
+        if 2 * len(self._blank) <= len(self._places) and self._blank <= (found := find()).keys():
+            return found
+        self._blank = set()
+        return find()
+
+    def _find_labelled_totals(self) -> dict[int, Decimal]:
+        """Return the labelled rows that are totals; forget the labels of rows that are data."""
+        every = self._labelled
+        equal, data = self._compare_labelled_rows()
+        if data:
+            # As data, they are among the rows whose sum a total is.
+            self._labelled = {at: label for at, label in every.items() if at not in data}
+            again, _ = self._compare_labelled_rows()
+            if len(again) >= len(equal):
+                return again
+            self._labelled = every
+        return equal
+
+    def _compare_labelled_rows(self) -> tuple[dict[int, Decimal], set[int]]:
+        """Return the labelled rows that are totals, and those whose labels are data."""
+        labels = {at: _fold_cell(label) for at, label in self._labelled.items()}
+        words = {at: _find_total_word(label) for at, label in self._labelled.items()}
+        equal = max(map(self._find_matching_totals, ".,"), key=len)
+        # A label of several rows that are no sums is a category of its column.
+        others = Counter(labels[at] for at in labels.keys() - equal.keys() if self._has_amount(at))
+        categories = {at for at in labels if others[labels[at]] > 1}
+        # One row equals the one above, or zeros, by chance: another row has to show that its label is a total's.
+        certain = {words[at] for at in words.keys() & equal.keys() - categories - self._weak}
+        chance = {at for at in words.keys() & equal.keys() if words[at] not in certain}
+        return {at: off for at, off in equal.items() if at not in categories | chance}, categories | chance
+
+    def _select_placed_as_totals(self, labelled: set[int]) -> set[int]:
+        """Return the rows that end a block, or have no text but one in the first column of texts."""
+        if not labelled:
+            return labelled
+        texts = [_find_texts(self._rows[at]) for at in self._places[:_TYPICAL]]
+        first = min(chain.from_iterable(texts), default=0)
+        ends = labelled.difference(at - 1 for at in self._places)
+        return ends | {at for at in labelled if _find_texts(self._rows[at]) == [first]}
+
+    def _has_amount(self, at: int) -> bool:
+        """Whether a row has a digit other than zero."""
+        return any(sign.isdigit() and sign not in "00" for sign in "".join(map(str, self._rows[at])))
 
     def _find_matching_totals(self, mark: str, *, guesses: bool = False) -> dict[int, Decimal]:
         """Return the totals that equal a sum of rows above, each with its rounding difference.
 
-        These are labelled rows; as guesses, other rows of large numbers too.
+        These are labelled rows and the last one; as guesses, other rows of large numbers too.
         """
         none = Decimal()
         sums: dict[int, Decimal] = {}
         counts, digits = Counter[int](), Counter[int]()
         plain, starts = 0, [(0, dict(sums))]  # rows and sums up to places at which the rows of a total may begin
         found: dict[int, Decimal] = {}
-        rows = [self._rows[at] for at in (self._places if guesses else self._labelled)]
+        rows = [self._rows[at] for at in (self._places if guesses else [*self._labelled, *self._places[-1:]])]
         wanted = {place for row in rows for place, cell in enumerate(row) if _parse_cell_number(cell, mark) is not None}
         rows = [self._rows[at] for at in self._places]
         # A sum of years says nothing, and one row's year is no sum.
@@ -382,7 +496,8 @@ class _TotalRows:
             numbers = ((place, _parse_cell_number(row[place], mark)) for place in wanted if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
             is_labelled = at in self._labelled
-            is_guess = guesses and not is_labelled and max(map(abs, cells.values()), default=0) >= _CHANCE
+            is_large = max(map(abs, cells.values()), default=0) >= _CHANCE or at in self._blank
+            is_guess = (guesses or at == self._places[-1]) and not is_labelled and is_large
             # Each number may be rounded, up or down, by half of its last digit.
             most = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else none for p in cells}
             likely = starts if is_labelled else [starts[0], starts[-1]] if is_guess else []
@@ -393,16 +508,29 @@ class _TotalRows:
                 close = [off for off, _ in takewhile(lambda off: off[0] <= off[1], offs)]
                 if len(close) == len(cells):
                     found[at] = max((off for off in close if off > _FLOAT), default=none)
+                    self._weak |= {at} if plain < begin + 2 or not any(cells.values()) else set()
                     break
             if is_labelled or at in found:
                 starts.append((plain, dict(sums)))
                 continue
-            plain += 1
+            plain += bool(cells)
             for place, number in cells.items():
                 sums[place] = sums.get(place, none) + number
                 counts[place] += 1
                 digits[place] = max(digits[place], -int(number.as_tuple().exponent))
         return found
+
+
+def _find_texts(row: Cells) -> list[int]:
+    """Return the places of a row's cells that hold neither nothing nor a number."""
+    return [place for place, cell in enumerate(row) if _fold_cell(cell) and _parse_cell_number(cell, ".") is None]
+
+
+def _name_measure(row: Cells) -> str:
+    """Return the measure by which the first text of a row is labelled; '' if by none."""
+    label = next((str(row[place]) for place in _find_texts(row)), "")
+    match = _MEASURE.fullmatch(label.strip(" \t:*\u00a0")) if len(label) <= _LABEL else None
+    return next((name for name, word in match.groupdict().items() if word), "") if match else ""
 
 
 def _is_year(cell: object) -> bool:
@@ -417,7 +545,8 @@ def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
         is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
         return Decimal(str(cell)) if is_number else None
     if mark != "." or not _PLAIN.fullmatch(cell):
-        cell = _DECORATION.sub("", unicodedata.normalize("NFKC", cell)).replace("\u2212", "-")
+        cell = _LAST_UNIT.sub("", unicodedata.normalize("NFKC", cell))
+        cell = _DECORATION.sub("", cell).replace("\u2212", "-")
         cell = cell.replace("," if mark == "." else ".", "").replace(mark, ".")
         cell = f"-{''.join(filter(None, sign.groups()))}" if (sign := _NEGATIVE.fullmatch(cell)) else cell
     return Decimal(cell) if _PLAIN.fullmatch(cell) else None
@@ -425,11 +554,12 @@ def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
 
 # What a column of text is looked at for, by DuckDB.
 _NUMERAL = (
-    r"[-+−–(▲△]?\s?(?:[$€£¥]|R\$|CHF|EUR|USD|GBP)?\s?[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
+    r"[-+−–(▲△]?\s?(?:[$€£¥₹₽]|R\$|CHF|EUR|USD|GBP|PLN|kr\.?|zł|Kč)?\s?"
+    r"[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
 )
 _FORMS = {
     "numbers": _NUMERAL,
-    "numbers with units": _NUMERAL + r"\s?(?:%|[€$£¥円万]|[A-Za-zµ°Ω]{1,5}[²³]?(?:/[A-Za-z]{1,4}[²³]?)?)\.?",
+    "numbers with units": _NUMERAL + _UNIT,
     # With names of months in any language; `\p{L}` would take twenty times as long.
     "dates or times": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
     # Months, weeks and times too; before a Japanese year may be its era.
@@ -476,7 +606,7 @@ def add_content_notices(
             (measured,) = connection.execute(f"SELECT {', '.join(map(_make_text_count_sql, some))} {source}").fetchall()
             for name, counts in zip(some, measured, strict=True):
                 _add_text_column_notice(noticing, name, counts)
-        if is_whole and not any(notice.turned_by == "totals" for notice in noticing.found):
+        if is_whole and not any(notice.kind in ("totals", KEPT_TOTALS) for notice in noticing.found):
             scan = _leave_out_total(connection, noticing, looked, scan)
     except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
         noticing.add("scope", "its cells could not be looked at")
@@ -507,22 +637,22 @@ def _leave_out_total(
     equal = " AND ".join(f"coalesce(abs({many} - 2 * {cell}) <= {_FLOAT} * abs({cell}), true)" for cell, many in pairs)
     size = " * ".join(f"greatest(1, abs(coalesce({cell}, 0)))" for cell in numbers)
     total = f"({equal} AND {size} >= {_CHANCE})"
-    labelled = f"coalesce(({_make_label_condition(columns)}) AND coalesce({', '.join(numbers)}) IS NOT NULL, false)"
+    is_labelled = _make_label_condition([column for column in columns if column.type == "VARCHAR"][:1])
+    is_alone = " AND ".join(f"coalesce({cell}, '') = ''" for cell in texts[1:]) or "true"
+    labelled = f"coalesce(({is_labelled}) AND {is_alone} AND coalesce({', '.join(numbers)}) IS NOT NULL, false)"
     counted = f"count_if({total}), count_if({total} AND {labelled}), count_if({labelled} AND NOT {total})"
     sql = f"SELECT {counted}, any_value(coalesce({', '.join(texts) or 'NULL'})) FILTER ({total}) FROM {scan}"
     ((found, named, others, example),) = connection.execute(sql).fetchall()
-    is_turned, left_out = noticing.is_guess_reversed("totals"), list[str]()
-    if found == 1 and rows > (2 if texts else 3):
-        leaves_out = bool(named) != is_turned
-        text = f"1 row {'is labelled as a total and ' if named else ''}equals the sum of all others"
-        kind = "totals" if leaves_out or is_turned else KEPT_TOTALS
-        text += _format_decision(leaves_out, is_turned)
-        noticing.add(kind, text, example="" if example is None else example, turned_by="totals")
-        left_out += [total] if leaves_out else []
+    is_turned, is_total = noticing.is_guess_reversed("totals"), found == 1 and rows > (2 if texts else 3)
+    example = "" if example is None else example
+    if is_total and named:
+        text = "1 row is labelled as a total and equals the sum of all others"
+        noticing.add("totals", text + _format_decision(is_turned), example=example)
+    elif is_total:
+        noticing.add_kept_totals("1 row equals the sum of all others", example)
     if others:
-        noticing.add_labelled_totals(others, _TOO_MANY)
-        left_out += [f"({labelled} AND NOT {total})"] if is_turned else []
-    return f"(SELECT * FROM {scan} WHERE NOT ({' OR '.join(left_out)}))" if left_out else scan
+        noticing.add_kept_totals(f"{count_rows(others, *_LABELLED)}, {_TOO_MANY}")
+    return f"(SELECT * FROM {scan} WHERE NOT {total})" if is_total and named and not is_turned else scan
 
 
 def _make_text_count_sql(name: str) -> str:

@@ -85,11 +85,14 @@ def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]
     if is_hidden:
         noticing.add("hidden", "a hidden sheet is read like others")
     is_note = is_note_sheet(rows)
+    is_kept = is_note and noticing.is_guess_reversed("sheets")
+    if is_kept:
+        noticing.add("sheets", "a sheet of notes is made a table")
     if not rows:
         noticing.add("empty", "an empty sheet is not made a table")
-    elif is_note and not noticing.is_guess_reversed("sheets"):
+    elif is_note and not is_kept:
         noticing.add("sheets", "a sheet of notes is not made a table", example=join_titles(rows))
-    if not rows or (is_note and not noticing.is_guess_reversed("sheets")):
+    if not rows or (is_note and not is_kept):
         return WorkbookSheet(noticing)
     at = find_header_row(rows)
     kept = clean_rows(noticing, rows[at:])

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import Any, cast
 
@@ -107,6 +107,8 @@ def inspect_text_file(
     read = _CsvReader(connection, address(path), rows, f"encoding = '{encoding}'")
     head = start[:_HEAD_BYTES].decode(encoding, "replace").splitlines(keepends=True)
     first, title = _detect_layout(read, head)
+    if first.comment:
+        noticing.add("lines", f"lines that begin with {first.comment} are left out")
     if size <= _COPIED_SIZE and (copy := _copy_without_stray_rows(first, path, encoding, private, noticing)):
         path, read = copy, replace(read, address=address(copy), options="encoding = 'utf-8'")
         with path.open(encoding="utf-8", newline="") as opened:
@@ -230,10 +232,30 @@ def _detect_layout(read: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, s
         # Rows that are too short make it look as if nothing were separated.
         padding = ", null_padding = true" if len({len(row) for row, _ in rows if row}) > 1 else ""
         first = read.sniff_options(f", delim = {literal(separator)}{padding}")
+    # DuckDB does not count comments among the lines to skip.
+    lines = _remove_comments(head, first)
+    rows = _read_first_rows(lines, separator if len(separator) == 1 else ",") if first.comment else rows
     at = find_header_row([row for row, _ in rows])
-    if not at:
-        return first, ""
-    return first.sniff_options(f", skip = {rows[at - 1][1]}, header = true"), join_titles([row for row, _ in rows[:at]])
+    titles = [[line] for line in takewhile(lambda line: first.comment and line.startswith(first.comment), head)]
+    titles += [row for row, _ in rows[:at]]
+    if at:
+        first = first.sniff_options(f", comment = {literal(first.comment)}, skip = {rows[at - 1][1]}, header = true")
+    return first, join_titles(titles)
+
+
+def _remove_comments(lines: Sequence[str], first: _CsvReader) -> Sequence[str]:
+    """Return the lines that are no comments; within a quoted cell there is none."""
+    if not first.comment:
+        return lines
+    reader = csv.reader(lines, delimiter=first.delimiter[:1] or ",", quotechar=first.quote)
+    kept, begin = list[str](), 0
+    try:
+        for _ in reader:
+            kept += [] if lines[begin].startswith(first.comment) else lines[begin : reader.line_num]
+            begin = reader.line_num
+    except csv.Error:
+        return lines
+    return kept
 
 
 def _read_first_rows(lines: Sequence[str], separator: str, quote: str = '"') -> list[tuple[list[str], int]]:
@@ -272,7 +294,7 @@ def _copy_without_stray_rows(
     with open_decompressed_file(path) as file:
         text = file.read().decode(encoding, "replace")
     plain = _UNKNOWN_SIGNS.sub(lambda sign: _KNOWN_SIGNS.get(sign[0], " "), text)
-    lines, skipped = list(io.StringIO(plain, newline="")), first.skipped
+    lines, skipped = [*_remove_comments(list(io.StringIO(plain, newline="")), first)], first.skipped
 
     def read_csv_rows(some: Sequence[str]) -> Iterator[list[str]]:
         return csv.reader(some, delimiter=first.delimiter, quotechar=first.quote)
@@ -301,15 +323,14 @@ def _copy_without_stray_rows(
 
 def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: NoticeCollector) -> _CsvReader:
     """Decide whether the first line holds column names, and add a notice if that is a guess."""
-    if first.comment:
-        noticing.add("lines", f"lines that begin with {first.comment} are left out")
     if first.skipped and ", skip = " not in first.options:
         noticing.add("lines", f"lines above the table that are left out: {first.skipped}")
     if "null_padding" in first.options:
         noticing.add("lines", "lines have different numbers of cells: missing ones are empty")
     if [kind for _, kind in first.columns] == ["VARCHAR"]:
         noticing.add("lines", "read as one column: no separator was found")
-    rows = [row for row, _ in _read_first_rows(head[first.skipped :], first.delimiter[:1] or ",", first.quote)]
+    lines = _remove_comments(head, first)[first.skipped :]
+    rows = [row for row, _ in _read_first_rows(lines, first.delimiter[:1] or ",", first.quote)]
     row = rows[0] if rows else []
     is_header = _is_header(first, rows)
     is_named = is_header != noticing.is_guess_reversed("header")
@@ -317,7 +338,11 @@ def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: Notice
         noticing.add("header", "the columns have no names: the first line is read as data")
     elif not first.has_header or not all(map(can_be_column_name, row)):
         noticing.add("header", "the first line is read as the columns' names, but could be a row")
-    return first if is_named == first.has_header else first.sniff_options(f", header = {str(is_named).lower()}")
+    if is_named == first.has_header:
+        return first
+    # Below a title, the line was named as the header before.
+    plain = replace(first, options=first.options.replace(", header = true", ""))
+    return plain.sniff_options(f", header = {str(is_named).lower()}")
 
 
 def _is_header(first: _CsvReader, rows: Sequence[Sequence[str]]) -> bool:
@@ -339,7 +364,8 @@ def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tupl
     plain, with_empty = (NoticeCollector(noticing.table, noticing.turned) for _ in range(2))
     best = _detect_date_order(_detect_number_format(first, plain), plain)
     words: set[str] = set()
-    if names and not noticing.is_guess_reversed("missing"):
+    is_turned = noticing.is_guess_reversed("missing")
+    if names:
         # A bit for each word: lists of them would take much memory in wide files.
         listed = f"[{', '.join(map(literal, MISSING))}]"
         held = (f"bit_or(1::BIGINT << coalesce(list_position({listed}, {cell}), 0))" for cell in map(quote, names))
@@ -349,9 +375,11 @@ def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tupl
         empty = first.sniff_cells(f", nullstr = ['', {', '.join(map(literal, sorted(words)))}]")
         other, dated = _detect_date_order(_detect_number_format(empty, with_empty), with_empty)
         if len(other.columns) == len(first.columns) and other.typed_count > best[0].typed_count:
-            noticing.add("missing", f"{', '.join(sorted(words))} read as empty cells, in columns of text too")
-            noticing.found += with_empty.found
-            return other, dated
+            how = "kept, as you said" if is_turned else "read as empty cells, in columns of text too"
+            noticing.add("missing", f"{', '.join(sorted(words))} {how}")
+            if not is_turned:
+                noticing.found += with_empty.found
+                return other, dated
     noticing.found += plain.found
     return best
 
