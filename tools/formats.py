@@ -116,7 +116,8 @@ def choose_column_formats(
     cells = list(zip(*rows[:_LOOKED], strict=True)) or [()] * len(columns)
     formats: list[ColumnFormat] = []
     for name, meaning, values in zip(columns, meanings, cells, strict=True):
-        measure = _find_unit_in_name(name) or defined.get(frozenset(stem_name(name))) or meaning.measure
+        measure = _find_unit_in_name(name) if meaning.named else ""
+        measure = measure or defined.get(frozenset(stem_name(name))) or meaning.find_unit(name)
         form = _choose_column_format(split_name_into_words(name), replace(meaning, measure=measure), values)
         formats.append(replace(form, locale=locale) if locale else form)
     return tuple(formats)
@@ -148,10 +149,11 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
     decimals = 0 if whole else max(_count_decimal_places(number, most) for number in floats)
     if role == "count":
         return ColumnFormat("number", decimals)
-    if len(measure) == 3 and measure.isupper():
+    if _is_currency(measure):
         return ColumnFormat("money", 0 if whole else max(2, decimals), measure)
     # What is not proven to be a ratio times 100 may be written as 0.25: it stays a number.
-    if (role == "share" and _has_word_of_kind("ratio", words)) or (measure == "%" and largest > 1):
+    is_share = role == "ratio" and meaning.factor == 100 and _has_word_of_kind("ratio", words)
+    if is_share or (measure == "%" and largest > 1):
         return ColumnFormat("percent", decimals)
     return ColumnFormat("number", decimals, unit=measure.replace("%", ""))
 
@@ -185,8 +187,11 @@ def _find_finest_date_part(moment: datetime) -> FormatKind:
 
 # What the query says of its outputs
 
-_Role = Literal["", "key", "year", "count", "flag", "rate", "amount", "ratio", "hundredfold", "share"]
-"""What numbers are. A `share` is a ratio times 100; `hundredfold` is one before it is divided."""
+_Role = Literal["", "key", "year", "count", "flag", "rate", "amount", "ratio"]
+"""What numbers are."""
+
+_SCALES = frozenset({7, 12, 24, 60, 365, 3600})
+"""Beside powers of ten, the constants that make one unit of another."""
 
 
 @dataclass(frozen=True)
@@ -196,6 +201,32 @@ class _Meaning:
     role: _Role = ""
     measure: str = ""
     stored: bool = False  # whether its numbers stand in a table, or are rounded: all their digits count
+    factor: float = 1.0  # how many times the measure's number it is: 0.001 of a sum in thousands
+    constant: float | None = None  # the number, of one that the query states
+    named: bool = True  # whether it has a name; the text of a product is none, though it ends in a unit
+
+    def find_unit(self, name: str) -> str:
+        """Return the unit of the numbers; that of other numbers must be the whole `name`, as in hours."""
+        if math.isclose(self.factor, 1):
+            return self.measure
+        return _load_measures_and_words()[0].get(name.lower(), "") if self.named else ""
+
+    def get_factor(self, measure: str) -> float:
+        """Return the factor of what is in `measure`, for which a rate such as 1.2 is none of money."""
+        if self.constant is None:
+            return self.factor
+        is_unit = bool(measure) and measure != "%" and not _is_currency(measure)
+        return abs(self.constant) if self.constant and (is_unit or _is_scale(self.constant)) else 1.0
+
+
+def _is_currency(measure: str) -> bool:
+    return len(measure) == 3 and measure.isupper()
+
+
+def _is_scale(number: float) -> bool:
+    """Whether a constant makes one unit of another, as 1000 and 1/60 do; 1.2 and 0.19 are rates."""
+    size = round(max(abs(number), 1 / abs(number)), 6)
+    return size in _SCALES or (size >= 100 and math.log10(size).is_integer())
 
 
 @return_default_if_unparsable(())
@@ -204,7 +235,7 @@ def _read_output_meanings(query: Query, columns: Sequence[str]) -> tuple[_Meanin
     if not isinstance(query.tree, exp.Select):
         return ()
     if len(outputs) == len(columns) and not query.tree.is_star:
-        return tuple(reader.read(item.unalias()) for item in outputs)
+        return tuple(reader.read_output(item) for item in outputs)
     return tuple(map(reader.get_meaning_by_name, columns))
 
 
@@ -228,6 +259,11 @@ class _OutputMeaningReader:
         meanings = {self._read_table_column_meaning(table, column) for table, column in found if column is not None}
         return meanings.pop() if len(meanings) == 1 else _Meaning()
 
+    def read_output(self, item: exp.Expr) -> _Meaning:
+        """Return the meaning of an output of the query, and whether it has a name."""
+        named = isinstance(item, exp.Alias) or item.find(exp.Mul, exp.Div) is None
+        return replace(self.read(item.unalias()), named=named)
+
     def read(self, node: exp.Expr) -> _Meaning:
         """Return the meaning of an expression, from the cache if possible."""
         node = node.unnest()
@@ -244,7 +280,10 @@ class _OutputMeaningReader:
             case exp.Sum() | exp.Avg():
                 inner, is_sum = self.read(node.this), isinstance(node, exp.Sum)
                 plain = inner.role in ("key", "year", "flag") or (is_sum and inner.measure == "%")
-                return _Meaning("amount", "" if plain else inner.measure)
+                return _Meaning("amount", "" if plain else inner.measure, factor=inner.factor)
+            case exp.Literal():
+                value = self._query.literal(node)
+                return _Meaning(constant=value if isinstance(value, float) else None)
             case exp.Coalesce():
                 return self._read_common_meaning([node.this, *node.expressions])
             case exp.Case():
@@ -256,8 +295,8 @@ class _OutputMeaningReader:
                 return self._read_product_meaning(node)
             case exp.Year() | exp.Extract():
                 return _Meaning("year" if isinstance(node, exp.Year) or node.name.upper() == "YEAR" else "count")
-            case exp.Subquery() if isinstance(node.this, exp.Select) and len(node.this.expressions) == 1:
-                return self.read(node.this.expressions[0].unalias())
+            case exp.Select() if len(node.expressions) == 1:
+                return self.read(node.expressions[0].unalias())
             case _ if isinstance(node, _UNCHANGED):
                 return self.read(node.this)
             case _ if isinstance(node, _COUNTS):
@@ -294,28 +333,44 @@ class _OutputMeaningReader:
         if len(outputs) != 1:
             return _Meaning()
         found = self.read(outputs[0].unalias())
-        return replace(found, measure=_find_unit_in_name(node.name) or found.measure)
+        unit = _find_unit_in_name(node.name) or replace(found, named=True).find_unit(node.name)
+        return replace(found, measure=unit, factor=1.0) if unit else found
 
     def _read_common_meaning(self, parts: Sequence[exp.Expr]) -> _Meaning:
         """Return the meaning that all the expressions share, apart from constants."""
         meanings = {self.read(part) for part in parts if part.find(exp.Column, exp.Func) is not None}
-        measures = {meaning.measure for meaning in meanings}
+        measures = {(meaning.measure, meaning.factor) for meaning in meanings}
         if len(meanings) == 1:
             return meanings.pop()
-        return _Meaning("amount", measures.pop() if len(measures) == 1 else "")
+        measure, factor = measures.pop() if len(measures) == 1 else ("", 1.0)
+        return _Meaning("amount", measure, factor=factor)
 
     def _read_product_meaning(self, node: exp.Mul | exp.Div) -> _Meaning:
         """Return the meaning of a product or quotient: money divided by money is a ratio."""
         left, right = self.read(node.left), self.read(node.right)
+        if left.constant is not None and right.constant is not None:
+            other = right.constant or 1.0
+            return _Meaning(constant=left.constant / other if isinstance(node, exp.Div) else left.constant * other)
+        measure = left.measure or right.measure
+        first, second = left.get_factor(measure), right.get_factor(measure)
         if isinstance(node, exp.Div):
             if left.measure == right.measure:
-                return _Meaning("share" if left.role == "hundredfold" else "ratio")
-            return _Meaning("amount", "" if right.measure or right.role == "rate" else left.measure)
-        for factor, other in ((node.left, right), (node.right, left)):
-            if self._query.literal(factor) == 100:
-                return _Meaning("share") if other.role == "ratio" else _Meaning("hundredfold", other.measure)
-        single = not (left.measure and right.measure) and "rate" not in (left.role, right.role)
-        return _Meaning("amount", left.measure or right.measure if single else "")
+                # Of what has no unit, a constant is the whole.
+                return _Meaning("ratio", factor=first if right.constant is not None else first / second)
+            if left.measure == "%" and math.isclose(first / second, 1 / 100):
+                return _Meaning("ratio")
+            known = not right.measure and right.role != "rate"
+            return _Meaning("amount", left.measure if known else "", factor=first / second)
+        if left.constant is not None or right.constant is not None:
+            one = right if left.constant is not None else left
+            role = one.role if one.role in ("ratio", "rate") else "amount"
+            return _Meaning(role, one.measure, factor=first * second)
+        factor = first * second
+        if left.measure and right.measure:
+            amounts = [one for one in (left.measure, right.measure) if one != "%"]
+            # A percentage of an amount is that many hundredths of it.
+            measure, factor = amounts[0] if len(amounts) == 1 else "", factor * 100
+        return _Meaning("amount", "" if "rate" in (left.role, right.role) else measure, factor=factor)
 
 
 # What names and comments say
