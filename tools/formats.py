@@ -53,6 +53,7 @@ _LOOKED, _DATES_LOOKED = 1_000, 50  # rows whose values choose a format, and of 
 _MOST_COMPUTED, _MOST_STORED = 2, 6  # decimals of a computed number, and of one that a table holds
 _DIGITS = 12  # that floats hold without noise: 497598.4200000017 is 497598.42
 _LONGEST = 15  # digits before the point that a float has
+_MOST_ZEROS = 100  # of a power of ten that is read
 _YEARS, _LIKELY_YEARS = range(1000, 3000), range(1700, 2101)  # with a name that says so, and without
 
 _IN_COMMENT = re.compile(r"(?:\bin|\()\s*(?:US\s+)?([^\W\d_]+|[€£$%])|(?:^|[\s,;:])([A-Z]{3}|[€£$%])\.?$")
@@ -209,18 +210,24 @@ class _Meaning:
         """Return the unit of the numbers; that of other numbers must be the whole `name`, as in hours."""
         if math.isclose(self.factor, 1):
             return self.measure
-        return _load_measures_and_words()[0].get(name.lower(), "") if self.named else ""
+        is_unit = self.named and _is_unit(self.measure)
+        return _load_measures_and_words()[0].get(name.lower(), "") if is_unit else ""
 
     def get_factor(self, measure: str) -> float:
         """Return the factor of what is in `measure`, for which a rate such as 1.2 is none of money."""
         if self.constant is None:
             return self.factor
-        is_unit = bool(measure) and measure != "%" and not _is_currency(measure)
-        return abs(self.constant) if self.constant and (is_unit or _is_scale(self.constant)) else 1.0
+        if self.constant and (_is_unit(measure) or _is_scale(self.constant)):
+            return abs(self.constant)
+        return 1.0
 
 
 def _is_currency(measure: str) -> bool:
     return len(measure) == 3 and measure.isupper()
+
+
+def _is_unit(measure: str) -> bool:
+    return measure not in ("", "%") and not _is_currency(measure)
 
 
 def _is_scale(number: float) -> bool:
@@ -284,6 +291,10 @@ class _OutputMeaningReader:
             case exp.Literal():
                 value = self._query.literal(node)
                 return _Meaning(constant=value if isinstance(value, float) else None)
+            case exp.Pow():
+                base, power = self.read(node.this).constant, self.read(node.expression).constant
+                is_known = base == 10 and power is not None and power < _MOST_ZEROS
+                return _Meaning(constant=10**power if is_known else None)
             case exp.Coalesce():
                 return self._read_common_meaning([node.this, *node.expressions])
             case exp.Case():

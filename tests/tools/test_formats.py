@@ -131,6 +131,7 @@ def test_a_cell_is_written_as_people_read_it(sql: str, cell: Any, text: str) -> 
         ("SUM(amount_eur) / (1000 * 1000) AS revenue", "40.4"),
         ("SUM(amount_eur) / CAST(1000 AS REAL) AS revenue_k_eur", "40.4"),
         ("price * 100 AS price_cents", "40.4"),
+        ("price / POWER(10, 6) AS mb", "40.4"),
         ("price * -100 AS debt", "40.4"),
         ("100.0 / COUNT(*) * SUM(price) AS per_hundred", "40.4"),
         ("60 * AVG(delay_minutes)", "40.4"),
