@@ -166,7 +166,7 @@ def _count_decimal_places(number: float, limit: int) -> int:
 
 
 def _is_key_name(words: Sequence[str]) -> bool:
-    numbered = len(words) > 1 and words[-1] == "number"
+    numbered = len(words) > 1 and words[-1] in ("number", "no")
     return numbered or _has_word_of_kind("key", words[-1:]) or _has_word_of_kind("key_anywhere", words)
 
 
@@ -413,6 +413,8 @@ def _find_unit_in_name(name: str) -> str:
     if len(told) != 1 or _has_word_of_kind("scaled", words) or not {words[0], words[-1]} & measures.keys():
         return ""
     measure = told.pop()
+    if measure == "m" and not _has_word_of_kind("length", words):
+        return ""
     return measure if len(words) > 1 or measure == "%" or len(measure) == 3 else ""
 
 
@@ -424,7 +426,7 @@ def _find_unit_in_comment(comment: str) -> str:
     named = {measures[word] for word in words if word in measures}
     return (
         told.pop()
-        if len(told) == len(named) == 1
+        if len(told) == len(named) == 1 and "m" not in words
         and not _has_word_of_kind("scaled", words) | _has_word_of_kind("no_amount", words)
         else ""
     )
