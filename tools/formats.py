@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
@@ -23,6 +21,12 @@ from .database.column_kinds import is_numeric_date_column
 from .database.schema import ColumnSchema, TableSchema
 from .database.table import Cell, convert_cell
 from .errors import SettingsError
+from .measures import (
+    find_unit_in_comment,
+    find_unit_in_name,
+    has_word_of_kind,
+    load_measures_and_words,
+)
 from .sql.dialects import fold
 from .sql.parse import return_default_if_unparsable
 from .sql.query import Query, is_aggregate_call
@@ -56,7 +60,6 @@ _LONGEST = 15  # digits before the point that a float has
 _MOST_ZEROS = 100  # of a power of ten that is read
 _YEARS, _LIKELY_YEARS = range(1000, 3000), range(1700, 2101)  # with a name that says so, and without
 
-_IN_COMMENT = re.compile(r"(?:\bin|\()\s*(?:US\s+)?([^\W\d_]+|[€£$%])|(?:^|[\s,;:])([A-Z]{3}|[€£$%])\.?$")
 _CODE_BESIDE = re.compile(r"(?<=[^\W\d_])(?=-?\d)|(?<=\d)(?=[^\W\d_])")  # a currency's letters at a number
 _TIME = re.compile(
     r"([12]\d{3})-(0[1-9]|1[0-2])(?:-([0-3]\d)"
@@ -113,11 +116,11 @@ def choose_column_formats(
         locale: The locale of the formats.
     """
     meanings = (_read_output_meanings(query, columns) if query else ()) or (_Meaning(),) * len(columns)
-    defined = {frozenset(stems(name)): _find_unit_in_comment(text) for name, text in (definitions or {}).items()}
+    defined = {frozenset(stems(name)): find_unit_in_comment(text) for name, text in (definitions or {}).items()}
     cells = list(zip(*rows[:_LOOKED], strict=True)) or [()] * len(columns)
     formats: list[ColumnFormat] = []
     for name, meaning, values in zip(columns, meanings, cells, strict=True):
-        measure = _find_unit_in_name(name) if meaning.named else ""
+        measure = find_unit_in_name(name) if meaning.named else ""
         measure = measure or defined.get(frozenset(stem_name(name))) or meaning.find_unit(name)
         form = _choose_column_format(split_name_into_words(name), replace(meaning, measure=measure), values)
         formats.append(replace(form, locale=locale) if locale else form)
@@ -138,8 +141,8 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
         return ColumnFormat("boolean")
     if role == "key" or (not role and _is_key_name(words)):
         return ColumnFormat("key")
-    is_year = role == "year" or (not role and _has_word_of_kind("year", words))
-    if whole and (is_year or (meaning.stored and not role and not measure and not _has_word_of_kind("money", words))):
+    is_year = role == "year" or (not role and has_word_of_kind("year", words))
+    if whole and (is_year or (meaning.stored and not role and not measure and not has_word_of_kind("money", words))):
         years = _YEARS if is_year else _LIKELY_YEARS
         if years.start <= min(numbers) and max(numbers) < years.stop:
             return ColumnFormat("year")
@@ -153,7 +156,7 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
     if _is_currency(measure):
         return ColumnFormat("money", 0 if whole else max(2, decimals), measure)
     # What is not proven to be a ratio times 100 may be written as 0.25: it stays a number.
-    is_share = role == "ratio" and meaning.factor == 100 and _has_word_of_kind("ratio", words)
+    is_share = role == "ratio" and meaning.factor == 100 and has_word_of_kind("ratio", words)
     if is_share or (measure == "%" and largest > 1):
         return ColumnFormat("percent", decimals)
     return ColumnFormat("number", decimals, unit=measure.replace("%", ""))
@@ -167,7 +170,7 @@ def _count_decimal_places(number: float, limit: int) -> int:
 
 def _is_key_name(words: Sequence[str]) -> bool:
     numbered = len(words) > 1 and words[-1] in ("number", "no")
-    return numbered or _has_word_of_kind("key", words[-1:]) or _has_word_of_kind("key_anywhere", words)
+    return numbered or has_word_of_kind("key", words[-1:]) or has_word_of_kind("key_anywhere", words)
 
 
 def _detect_date_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
@@ -176,7 +179,7 @@ def _detect_date_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
     if len(moments) < len(texts):
         return "text"
     finest = _DATE_KINDS[max(_DATE_KINDS.index(_find_finest_date_part(moment)) for moment in moments)]
-    are_months = all(len(text) == len("2024-01") for text in texts) or _has_word_of_kind("month", words)
+    are_months = all(len(text) == len("2024-01") for text in texts) or has_word_of_kind("month", words)
     return "date" if finest == "month" and not are_months else finest
 
 
@@ -211,7 +214,7 @@ class _Meaning:
         if math.isclose(self.factor, 1):
             return self.measure
         is_unit = self.named and _is_unit(self.measure)
-        return _load_measures_and_words()[0].get(name.lower(), "") if is_unit else ""
+        return load_measures_and_words()[0].get(name.lower(), "") if is_unit else ""
 
     def get_factor(self, measure: str) -> float:
         """Return the factor of what is in `measure`, for which a rate such as 1.2 is none of money."""
@@ -324,12 +327,12 @@ class _OutputMeaningReader:
             return _Meaning("key")
         if column.kind == "boolean":
             return _Meaning("flag")
-        if _has_word_of_kind("rate", words):
+        if has_word_of_kind("rate", words):
             return _Meaning("rate", stored=True)
-        measure = _find_unit_in_name(column.name) or _find_unit_in_comment(column.comment)
-        if not measure and _has_word_of_kind("money", words):
-            measure = _find_unit_in_comment(table.comment)
-        year = _has_word_of_kind("year", words) and not measure
+        measure = find_unit_in_name(column.name) or find_unit_in_comment(column.comment)
+        if not measure and has_word_of_kind("money", words):
+            measure = find_unit_in_comment(table.comment)
+        year = has_word_of_kind("year", words) and not measure
         return _Meaning("year" if year else "", measure, stored=True)
 
     def _read_column_reference_meaning(self, node: exp.Column) -> _Meaning:
@@ -344,7 +347,7 @@ class _OutputMeaningReader:
         if len(outputs) != 1:
             return _Meaning()
         found = self.read(outputs[0].unalias())
-        unit = _find_unit_in_name(node.name) or replace(found, named=True).find_unit(node.name)
+        unit = find_unit_in_name(node.name) or replace(found, named=True).find_unit(node.name)
         return replace(found, measure=unit, factor=1.0) if unit else found
 
     def _read_common_meaning(self, parts: Sequence[exp.Expr]) -> _Meaning:
@@ -382,54 +385,6 @@ class _OutputMeaningReader:
             # A percentage of an amount is that many hundredths of it.
             measure, factor = amounts[0] if len(amounts) == 1 else "", factor * 100
         return _Meaning("amount", "" if "rate" in (left.role, right.role) else measure, factor=factor)
-
-
-# What names and comments say
-
-
-@cache
-def _load_measures_and_words() -> tuple[dict[str, str], dict[str, frozenset[str]]]:
-    """Return the measures by the words for them, and the sets of other words by name."""
-    data = tomllib.loads(files(__package__ or "").joinpath("data", "measures.toml").read_text(encoding="utf-8"))
-    measures = {word: measure for measure, words in data["measures"].items() for word in words.split()}
-    return measures, {name: frozenset(words.split()) for name, words in data["words"].items()}
-
-
-def _has_word_of_kind(kind: str, words: Iterable[str]) -> bool:
-    return not _load_measures_and_words()[1][kind].isdisjoint(words)
-
-
-def find_measure(word: str) -> str:
-    """Return the currency, unit or `%` that a word stands for; empty if it stands for none."""
-    measures = _load_measures_and_words()[0]
-    return measures.get(word.lower(), word if word in measures.values() else "")
-
-
-@lru_cache(maxsize=10_000)
-def _find_unit_in_name(name: str) -> str:
-    """Return the currency, unit or `%` in a column's name; empty if there is none."""
-    words, measures = split_name_into_words(name), _load_measures_and_words()[0]
-    told = {measures[word] for word in words if word in measures}
-    if len(told) != 1 or _has_word_of_kind("scaled", words) or not {words[0], words[-1]} & measures.keys():
-        return ""
-    measure = told.pop()
-    if measure == "m" and not _has_word_of_kind("length", words):
-        return ""
-    return measure if len(words) > 1 or measure == "%" or len(measure) == 3 else ""
-
-
-@lru_cache(maxsize=10_000)
-def _find_unit_in_comment(comment: str) -> str:
-    """Return the currency, unit or `%` in a comment such as `gross, in EUR`; empty without one."""
-    words, measures = set(re.findall(r"[^\W\d_]+|[€£$%]", comment.lower())), _load_measures_and_words()[0]
-    told = {measures.get(word.lower(), "") for pair in _IN_COMMENT.findall(comment) for word in pair} - {""}
-    named = {measures[word] for word in words if word in measures}
-    return (
-        told.pop()
-        if len(told) == len(named) == 1 and "m" not in words
-        and not _has_word_of_kind("scaled", words) | _has_word_of_kind("no_amount", words)
-        else ""
-    )
 
 
 # Cells as text

@@ -21,10 +21,10 @@ from ...tools.formats import (
     ColumnFormat,
     FormatKind,
     choose_column_formats,
-    find_measure,
     format_cell,
 )
 from ...tools.labels import Labels
+from ...tools.measures import find_measure
 from ...tools.sql import ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
 from ...tools.words import humanize_name
 from ..advice import call_with_fallback, with_fallback

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from ..measures import drop_unit
 from ..words import humanize_name, join_words
 from .dialects import quote_string_literal
 from .parse import guard_nesting_depth, return_default_if_unparsable
@@ -317,11 +318,17 @@ class QueryExplainer:
             return f"all columns of {self.describe_source_name(reference.source)}"
         owner = reference.owner
         alone = owner is reference.scope and owner is not None and len(owner.sources) == 1
-        return (
-            humanize_name(reference.column)
-            if alone
-            else f"{humanize_name(reference.column)} of {self.describe_source_name(reference.source)}"
-        )
+        name = self._name_column(node, reference.column)
+        return name if alone else f"{name} of {self.describe_source_name(reference.source)}"
+
+    def _name_column(self, node: exp.Expr, name: str) -> str:
+        """Return a column's name in words; of what is summed up, without the unit if nothing is compared with it."""
+        column, parent = self.query.column(node), node.parent
+        if column is None or not isinstance(parent, tuple(_AGGREGATES)):
+            return humanize_name(name)
+        if isinstance(parent.find_ancestor(exp.Mul, exp.Div, exp.Predicate, exp.Select), exp.Select):
+            return drop_unit(name, [other.name for other in column.table.columns])
+        return humanize_name(name)
 
     def _describe_count(self, node: exp.Expr) -> str:
         inner = node.this
