@@ -296,8 +296,9 @@ class _OutputMeaningReader:
                 return _Meaning(constant=value if isinstance(value, float) else None)
             case exp.Pow():
                 base, power = self.read(node.this).constant, self.read(node.expression).constant
-                is_known = base == 10 and power is not None and power < _MOST_ZEROS
-                return _Meaning(constant=10**power if is_known else None)
+                if base != 10 or power is None or power > _MOST_ZEROS:
+                    return _Meaning()
+                return _Meaning(constant=10**power)
             case exp.Coalesce():
                 return self._read_common_meaning([node.this, *node.expressions])
             case exp.Case():

@@ -510,6 +510,10 @@ class QueryExplainer:
         return f"{self.say(node.this)} {'does not match' if negated else 'matches'} the pattern {pattern}"
 
 
+COUNT = "count"
+"""The meaning of a number of rows."""
+
+
 @dataclass(frozen=True)
 class ColumnHeading:
     """The heading of a result column."""
@@ -517,6 +521,7 @@ class ColumnHeading:
     words: str  # for people: its own name in words where it has one
     counted: str = ""  # the table whose rows it counts, in words; empty if it counts nothing that has a name
     counts_all: bool = False  # whether it counts all rows of that table
+    meaning: str = ""  # what it holds, in words, if its name is one letter
 
 
 def headings(query: Query | None, columns: Sequence[str]) -> tuple[ColumnHeading, ...]:
@@ -538,10 +543,15 @@ def _make_column_heading(item: exp.Expr, name: str, query: Query) -> ColumnHeadi
     counted = _get_counted_table_name(node, query) if isinstance(node, exp.Count) else ""
     parts = {key for key, value in query.tree.args.items() if value}
     counts_all = bool(counted) and parts <= {"expressions", "from_", "kind"}
-    if isinstance(item, exp.Alias) or isinstance(node, exp.Column):
+    is_named = isinstance(item, exp.Alias)
+    if isinstance(node, exp.Column) or (is_named and len(name) > 1):
         return ColumnHeading(name, counted, counts_all)
     words = f"number of {counted}" if counted else QueryExplainer(query).say(node).removeprefix("the ")
-    return ColumnHeading(name if "`" in words or len(words) > _LONGEST_HEADING else words, counted, counts_all)
+    words = name if "`" in words or len(words) > _LONGEST_HEADING else words
+    if is_named:
+        is_count = isinstance(node, exp.Count) and isinstance(node.this, exp.Star)
+        return ColumnHeading(name, counted, counts_all, COUNT if is_count else words)
+    return ColumnHeading(words, counted, counts_all)
 
 
 def _get_counted_table_name(node: exp.Count, query: Query) -> str:

@@ -139,6 +139,24 @@ def test_an_average_without_a_name_is_said_without_its_unit() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("sql", "rows", "english", "german"),
+    [
+        ("avg(price_eur) AS p", ((None,),), "Average price: no value.", "P: kein Wert."),
+        ("kind AS kind, COUNT(*) AS n", (("a", 78), ("b", 9)), "First of 2 by count: a, 78.",
+         "Platz 1 von 2 (Anzahl): a, 78."),
+        ("kind AS k", (("a",), ("b",)), "K: a, b.", "K: a, b."),
+    ],
+)  # fmt: skip
+def test_a_sentence_says_what_one_letter_stands_for(sql: str, rows: Any, english: str, german: str) -> None:
+    kind, price = ColumnSchema("kind", "TEXT", "text"), ColumnSchema("price_eur", "REAL", "number")
+    query = read(f"SELECT {sql} FROM tickets ORDER BY 1", Schema("shop", (TableSchema("tickets", (kind, price)),)))
+    result = PlainResult(tuple(item.alias for item in query.tree.expressions), rows)
+    shown = {locale: build_display(query, result, locale) for locale in ("", "de")}
+    assert [phrase_result(result, looks) for looks in shown.values()] == [english, german]
+    assert shown[""].words == result.columns
+
+
 def test_a_heading_has_no_english_meaning_in_a_german_answer() -> None:
     query = Query.of("SELECT city, AVG(price) FROM rides GROUP BY city", "sqlite")
     result = PlainResult(("city", "AVG(price)"), (("Lyon", 3), ("Metz", 4)))
