@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
@@ -23,6 +21,12 @@ from .database.column_kinds import is_numeric_date_column
 from .database.schema import ColumnSchema, TableSchema
 from .database.table import Cell, convert_cell
 from .errors import SettingsError
+from .measures import (
+    find_unit_in_comment,
+    find_unit_in_name,
+    has_word_of_kind,
+    load_measures_and_words,
+)
 from .sql.dialects import fold
 from .sql.nodes import is_aggregate_call
 from .sql.parse import return_default_if_unparsable
@@ -54,9 +58,9 @@ _LOOKED, _DATES_LOOKED = 1_000, 50  # rows whose values choose a format, and of 
 _MOST_COMPUTED, _MOST_STORED = 2, 6  # decimals of a computed number, and of one that a table holds
 _DIGITS = 12  # that floats hold without noise: 497598.4200000017 is 497598.42
 _LONGEST = 15  # digits before the point that a float has
+_MOST_ZEROS = 100  # of a power of ten that is read
 _YEARS, _LIKELY_YEARS = range(1000, 3000), range(1700, 2101)  # with a name that says so, and without
 
-_IN_COMMENT = re.compile(r"(?:\bin|\()\s*(?:US\s+)?([^\W\d_]+|[€£$%])|(?:^|[\s,;:])([A-Z]{3}|[€£$%])\.?$")
 _CODE_BESIDE = re.compile(r"(?<=[^\W\d_])(?=-?\d)|(?<=\d)(?=[^\W\d_])")  # a currency's letters at a number
 _TIME = re.compile(
     r"([12]\d{3})-(0[1-9]|1[0-2])(?:-([0-3]\d)"
@@ -113,11 +117,12 @@ def choose_column_formats(
         locale: The locale of the formats.
     """
     meanings = (_read_output_meanings(query, columns) if query else ()) or (_Meaning(),) * len(columns)
-    defined = {frozenset(stems(name)): _find_unit_in_comment(text) for name, text in (definitions or {}).items()}
+    defined = {frozenset(stems(name)): find_unit_in_comment(text) for name, text in (definitions or {}).items()}
     cells = list(zip(*rows[:_LOOKED], strict=True)) or [()] * len(columns)
     formats: list[ColumnFormat] = []
     for name, meaning, values in zip(columns, meanings, cells, strict=True):
-        measure = _find_unit_in_name(name) or defined.get(frozenset(stem_name(name))) or meaning.measure
+        measure = find_unit_in_name(name) if meaning.named else ""
+        measure = measure or defined.get(frozenset(stem_name(name))) or meaning.find_unit(name)
         form = _choose_column_format(split_name_into_words(name), replace(meaning, measure=measure), values)
         formats.append(replace(form, locale=locale) if locale else form)
     return tuple(formats)
@@ -137,8 +142,8 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
         return ColumnFormat("boolean")
     if role == "key" or (not role and _is_key_name(words)):
         return ColumnFormat("key")
-    is_year = role == "year" or (not role and _has_word_of_kind("year", words))
-    if whole and (is_year or (meaning.stored and not role and not measure and not _has_word_of_kind("money", words))):
+    is_year = role == "year" or (not role and has_word_of_kind("year", words))
+    if whole and (is_year or (meaning.stored and not role and not measure and not has_word_of_kind("money", words))):
         years = _YEARS if is_year else _LIKELY_YEARS
         if years.start <= min(numbers) and max(numbers) < years.stop:
             return ColumnFormat("year")
@@ -149,10 +154,11 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
     decimals = 0 if whole else max(_count_decimal_places(number, most) for number in floats)
     if role == "count":
         return ColumnFormat("number", decimals)
-    if len(measure) == 3 and measure.isupper():
+    if _is_currency(measure):
         return ColumnFormat("money", 0 if whole else max(2, decimals), measure)
     # What is not proven to be a ratio times 100 may be written as 0.25: it stays a number.
-    if (role == "share" and _has_word_of_kind("ratio", words)) or (measure == "%" and largest > 1):
+    is_share = role == "ratio" and meaning.factor == 100 and has_word_of_kind("ratio", words)
+    if is_share or (measure == "%" and largest > 1):
         return ColumnFormat("percent", decimals)
     return ColumnFormat("number", decimals, unit=measure.replace("%", ""))
 
@@ -164,8 +170,8 @@ def _count_decimal_places(number: float, limit: int) -> int:
 
 
 def _is_key_name(words: Sequence[str]) -> bool:
-    numbered = len(words) > 1 and words[-1] == "number"
-    return numbered or _has_word_of_kind("key", words[-1:]) or _has_word_of_kind("key_anywhere", words)
+    numbered = len(words) > 1 and words[-1] in ("number", "no")
+    return numbered or has_word_of_kind("key", words[-1:]) or has_word_of_kind("key_anywhere", words)
 
 
 def _detect_date_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
@@ -174,7 +180,7 @@ def _detect_date_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
     if len(moments) < len(texts):
         return "text"
     finest = _DATE_KINDS[max(_DATE_KINDS.index(_find_finest_date_part(moment)) for moment in moments)]
-    are_months = all(len(text) == len("2024-01") for text in texts) or _has_word_of_kind("month", words)
+    are_months = all(len(text) == len("2024-01") for text in texts) or has_word_of_kind("month", words)
     return "date" if finest == "month" and not are_months else finest
 
 
@@ -186,8 +192,11 @@ def _find_finest_date_part(moment: datetime) -> FormatKind:
 
 # What the query says of its outputs
 
-_Role = Literal["", "key", "year", "count", "flag", "rate", "amount", "ratio", "hundredfold", "share"]
-"""What numbers are. A `share` is a ratio times 100; `hundredfold` is one before it is divided."""
+_Role = Literal["", "key", "year", "count", "flag", "rate", "amount", "ratio"]
+"""What numbers are."""
+
+_SCALES = frozenset({7, 12, 24, 60, 365, 3600})
+"""Beside powers of ten, the constants that make one unit of another."""
 
 
 @dataclass(frozen=True)
@@ -197,6 +206,38 @@ class _Meaning:
     role: _Role = ""
     measure: str = ""
     stored: bool = False  # whether its numbers stand in a table, or are rounded: all their digits count
+    factor: float = 1.0  # how many times the measure's number it is: 0.001 of a sum in thousands
+    constant: float | None = None  # the number, of one that the query states
+    named: bool = True  # whether it has a name; the text of a product is none, though it ends in a unit
+
+    def find_unit(self, name: str) -> str:
+        """Return the unit of the numbers; that of other numbers must be the whole `name`, as in hours."""
+        if math.isclose(self.factor, 1):
+            return self.measure
+        is_unit = self.named and _is_unit(self.measure)
+        return load_measures_and_words()[0].get(name.lower(), "") if is_unit else ""
+
+    def get_factor(self, measure: str) -> float:
+        """Return the factor of what is in `measure`, for which a rate such as 1.2 is none of money."""
+        if self.constant is None:
+            return self.factor
+        if self.constant and (_is_unit(measure) or _is_scale(self.constant)):
+            return abs(self.constant)
+        return 1.0
+
+
+def _is_currency(measure: str) -> bool:
+    return len(measure) == 3 and measure.isupper()
+
+
+def _is_unit(measure: str) -> bool:
+    return measure not in ("", "%") and not _is_currency(measure)
+
+
+def _is_scale(number: float) -> bool:
+    """Whether a constant makes one unit of another, as 1000 and 1/60 do; 1.2 and 0.19 are rates."""
+    size = round(max(abs(number), 1 / abs(number)), 6)
+    return size in _SCALES or (size >= 100 and math.log10(size).is_integer())
 
 
 @return_default_if_unparsable(())
@@ -205,7 +246,7 @@ def _read_output_meanings(query: Query, columns: Sequence[str]) -> tuple[_Meanin
     if not isinstance(query.tree, exp.Select):
         return ()
     if len(outputs) == len(columns) and not query.tree.is_star:
-        return tuple(reader.read(item.unalias()) for item in outputs)
+        return tuple(reader.read_output(item) for item in outputs)
     return tuple(map(reader.get_meaning_by_name, columns))
 
 
@@ -229,6 +270,11 @@ class _OutputMeaningReader:
         meanings = {self._read_table_column_meaning(table, column) for table, column in found if column is not None}
         return meanings.pop() if len(meanings) == 1 else _Meaning()
 
+    def read_output(self, item: exp.Expr) -> _Meaning:
+        """Return the meaning of an output of the query, and whether it has a name."""
+        named = isinstance(item, exp.Alias) or item.find(exp.Mul, exp.Div) is None
+        return replace(self.read(item.unalias()), named=named)
+
     def read(self, node: exp.Expr) -> _Meaning:
         """Return the meaning of an expression, from the cache if possible."""
         node = node.unnest()
@@ -245,7 +291,15 @@ class _OutputMeaningReader:
             case exp.Sum() | exp.Avg():
                 inner, is_sum = self.read(node.this), isinstance(node, exp.Sum)
                 plain = inner.role in ("key", "year", "flag") or (is_sum and inner.measure == "%")
-                return _Meaning("amount", "" if plain else inner.measure)
+                return _Meaning("amount", "" if plain else inner.measure, factor=inner.factor)
+            case exp.Literal():
+                value = self._query.literal(node)
+                return _Meaning(constant=value if isinstance(value, float) else None)
+            case exp.Pow():
+                base, power = self.read(node.this).constant, self.read(node.expression).constant
+                if base != 10 or power is None or power > _MOST_ZEROS:
+                    return _Meaning()
+                return _Meaning(constant=10**power)
             case exp.Coalesce():
                 return self._read_common_meaning([node.this, *node.expressions])
             case exp.Case():
@@ -257,8 +311,8 @@ class _OutputMeaningReader:
                 return self._read_product_meaning(node)
             case exp.Year() | exp.Extract():
                 return _Meaning("year" if isinstance(node, exp.Year) or node.name.upper() == "YEAR" else "count")
-            case exp.Subquery() if isinstance(node.this, exp.Select) and len(node.this.expressions) == 1:
-                return self.read(node.this.expressions[0].unalias())
+            case exp.Select() if len(node.expressions) == 1:
+                return self.read(node.expressions[0].unalias())
             case _ if isinstance(node, _UNCHANGED):
                 return self.read(node.this)
             case _ if isinstance(node, _COUNTS):
@@ -275,12 +329,12 @@ class _OutputMeaningReader:
             return _Meaning("key")
         if column.kind == "boolean":
             return _Meaning("flag")
-        if _has_word_of_kind("rate", words):
+        if has_word_of_kind("rate", words):
             return _Meaning("rate", stored=True)
-        measure = _find_unit_in_name(column.name) or _find_unit_in_comment(column.comment)
-        if not measure and _has_word_of_kind("money", words):
-            measure = _find_unit_in_comment(table.comment)
-        year = _has_word_of_kind("year", words) and not measure
+        measure = find_unit_in_name(column.name) or find_unit_in_comment(column.comment)
+        if not measure and has_word_of_kind("money", words):
+            measure = find_unit_in_comment(table.comment)
+        year = has_word_of_kind("year", words) and not measure
         return _Meaning("year" if year else "", measure, stored=True)
 
     def _read_column_reference_meaning(self, node: exp.Column) -> _Meaning:
@@ -295,74 +349,44 @@ class _OutputMeaningReader:
         if len(outputs) != 1:
             return _Meaning()
         found = self.read(outputs[0].unalias())
-        return replace(found, measure=_find_unit_in_name(node.name) or found.measure)
+        unit = find_unit_in_name(node.name) or replace(found, named=True).find_unit(node.name)
+        return replace(found, measure=unit, factor=1.0) if unit else found
 
     def _read_common_meaning(self, parts: Sequence[exp.Expr]) -> _Meaning:
         """Return the meaning that all the expressions share, apart from constants."""
         meanings = {self.read(part) for part in parts if part.find(exp.Column, exp.Func) is not None}
-        measures = {meaning.measure for meaning in meanings}
+        measures = {(meaning.measure, meaning.factor) for meaning in meanings}
         if len(meanings) == 1:
             return meanings.pop()
-        return _Meaning("amount", measures.pop() if len(measures) == 1 else "")
+        measure, factor = measures.pop() if len(measures) == 1 else ("", 1.0)
+        return _Meaning("amount", measure, factor=factor)
 
     def _read_product_meaning(self, node: exp.Mul | exp.Div) -> _Meaning:
         """Return the meaning of a product or quotient: money divided by money is a ratio."""
         left, right = self.read(node.left), self.read(node.right)
+        if left.constant is not None and right.constant is not None:
+            other = right.constant or 1.0
+            return _Meaning(constant=left.constant / other if isinstance(node, exp.Div) else left.constant * other)
+        measure = left.measure or right.measure
+        first, second = left.get_factor(measure), right.get_factor(measure)
         if isinstance(node, exp.Div):
             if left.measure == right.measure:
-                return _Meaning("share" if left.role == "hundredfold" else "ratio")
-            return _Meaning("amount", "" if right.measure or right.role == "rate" else left.measure)
-        for factor, other in ((node.left, right), (node.right, left)):
-            if self._query.literal(factor) == 100:
-                return _Meaning("share") if other.role == "ratio" else _Meaning("hundredfold", other.measure)
-        single = not (left.measure and right.measure) and "rate" not in (left.role, right.role)
-        return _Meaning("amount", left.measure or right.measure if single else "")
-
-
-# What names and comments say
-
-
-@cache
-def _load_measures_and_words() -> tuple[dict[str, str], dict[str, frozenset[str]]]:
-    """Return the measures by the words for them, and the sets of other words by name."""
-    data = tomllib.loads(files(__package__ or "").joinpath("data", "measures.toml").read_text(encoding="utf-8"))
-    measures = {word: measure for measure, words in data["measures"].items() for word in words.split()}
-    return measures, {name: frozenset(words.split()) for name, words in data["words"].items()}
-
-
-def _has_word_of_kind(kind: str, words: Iterable[str]) -> bool:
-    return not _load_measures_and_words()[1][kind].isdisjoint(words)
-
-
-def find_measure(word: str) -> str:
-    """Return the currency, unit or `%` that a word stands for; empty if it stands for none."""
-    measures = _load_measures_and_words()[0]
-    return measures.get(word.lower(), word if word in measures.values() else "")
-
-
-@lru_cache(maxsize=10_000)
-def _find_unit_in_name(name: str) -> str:
-    """Return the currency, unit or `%` in a column's name; empty if there is none."""
-    words, measures = split_name_into_words(name), _load_measures_and_words()[0]
-    told = {measures[word] for word in words if word in measures}
-    if len(told) != 1 or _has_word_of_kind("scaled", words) or not {words[0], words[-1]} & measures.keys():
-        return ""
-    measure = told.pop()
-    return measure if len(words) > 1 or measure == "%" or len(measure) == 3 else ""
-
-
-@lru_cache(maxsize=10_000)
-def _find_unit_in_comment(comment: str) -> str:
-    """Return the currency, unit or `%` in a comment such as `gross, in EUR`; empty without one."""
-    words, measures = set(re.findall(r"[^\W\d_]+|[€£$%]", comment.lower())), _load_measures_and_words()[0]
-    told = {measures.get(word.lower(), "") for pair in _IN_COMMENT.findall(comment) for word in pair} - {""}
-    named = {measures[word] for word in words if word in measures}
-    return (
-        told.pop()
-        if len(told) == len(named) == 1
-        and not _has_word_of_kind("scaled", words) | _has_word_of_kind("no_amount", words)
-        else ""
-    )
+                # Of what has no unit, a constant is the whole.
+                return _Meaning("ratio", factor=first if right.constant is not None else first / second)
+            if left.measure == "%" and math.isclose(first / second, 1 / 100):
+                return _Meaning("ratio")
+            known = not right.measure and right.role != "rate"
+            return _Meaning("amount", left.measure if known else "", factor=first / second)
+        if left.constant is not None or right.constant is not None:
+            one = right if left.constant is not None else left
+            role = one.role if one.role in ("ratio", "rate") else "amount"
+            return _Meaning(role, one.measure, factor=first * second)
+        factor = first * second
+        if left.measure and right.measure:
+            amounts = [one for one in (left.measure, right.measure) if one != "%"]
+            # A percentage of an amount is that many hundredths of it.
+            measure, factor = amounts[0] if len(amounts) == 1 else "", factor * 100
+        return _Meaning("amount", "" if "rate" in (left.role, right.role) else measure, factor=factor)
 
 
 # Cells as text

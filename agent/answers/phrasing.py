@@ -21,11 +21,11 @@ from ...tools.formats import (
     ColumnFormat,
     FormatKind,
     choose_column_formats,
-    find_measure,
     format_cell,
 )
 from ...tools.labels import Labels
-from ...tools.sql import ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
+from ...tools.measures import find_measure
+from ...tools.sql import COUNT, ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
 from ...tools.words import humanize_name
 from ..advice import call_with_fallback, with_fallback
 from ..records import AnswerRecord, Note, PlainCell, PlainResult, Readings
@@ -53,6 +53,16 @@ class ColumnDisplay:
         return tuple(heading.words for heading in self.headings)
 
     @property
+    def meanings(self) -> tuple[str, ...]:
+        """The column headings as a sentence says them, where one letter says nothing."""
+        return tuple(map(self._say_heading, self.headings))
+
+    def _say_heading(self, heading: ColumnHeading) -> str:
+        if heading.meaning == COUNT:
+            return self.labels.say("count")
+        return heading.meaning or heading.words if self.labels.are_english else heading.words
+
+    @property
     def labels(self) -> Labels:
         """The fixed texts around the columns."""
         return Labels(self.locale)
@@ -60,7 +70,7 @@ class ColumnDisplay:
 
 def phrase_result(result: PlainResult, looks: ColumnDisplay) -> str:
     """Return a result as a sentence: the values if there are few, otherwise a summary."""
-    rows, names, labels = result.rows, looks.words, looks.labels
+    rows, names, labels = result.rows, looks.meanings, looks.labels
     if not rows:
         return labels.say("no_rows")
     first = [_format_value(cell, form) for cell, form in zip(rows[0], looks.formats, strict=True)]
@@ -98,8 +108,8 @@ _PERIODS: dict[FormatKind, str] = {"month": "month", "year": "year", "date": "da
 def _phrase_series(result: PlainResult, looks: ColumnDisplay) -> str:
     """Return a sentence about numbers over time; empty if the result is not a time series."""
     times = [place for place, form in enumerate(looks.formats) if form.kind in _PERIODS]
-    measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
-    if len(times) != 1 or len(measures) != len(looks.words) - 1 or len(measures) > _NAMES_IN_WORDS:
+    measures = [name for name, form in zip(looks.meanings, looks.formats, strict=True) if form.kind in _MEASURES]
+    if len(times) != 1 or len(measures) != len(looks.meanings) - 1 or len(measures) > _NAMES_IN_WORDS:
         return ""
     points = [row[times[0]] for row in result.rows]
     known = sorted({point for point in points if point is not None}, key=str)
@@ -130,7 +140,7 @@ def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
     return labels.say(
         "ranking_up" if order == {1} else "ranking",
         of="" if result.truncated else labels.say("of", len(names)),
-        measure=looks.words[measure],
+        measure=looks.meanings[measure],
         first=labels.join([_format_value(leader, looks.formats[name]) for leader in leaders]),
         value=format_cell(known[0], looks.formats[measure]),
     )
@@ -138,9 +148,9 @@ def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
 
 def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     """Return a sentence about measures per name, or a list of names; empty if neither fits."""
-    measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
-    names = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind not in _MEASURES]
-    labels, columns = looks.labels, list(looks.words)
+    measures = [name for name, form in zip(looks.meanings, looks.formats, strict=True) if form.kind in _MEASURES]
+    names = [name for name, form in zip(looks.meanings, looks.formats, strict=True) if form.kind not in _MEASURES]
+    labels, columns = looks.labels, list(looks.meanings)
     listing = not labels.are_english or (measures and not looks.is_summary)
     if listing and len(columns) <= COLUMNS_IN_WORDS and not result.truncated:
         named = map(_put_unit_in_brackets, columns, looks.formats)

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from ...tools.database import Database
-from ...tools.formats import ColumnFormat, find_measure, format_cell
+from ...tools.formats import ColumnFormat, format_cell
 from ...tools.labels import find_language, join_names, read_languages
+from ...tools.measures import find_measure
 from ...tools.sql import Query, read_query
 from ...tools.words import fold, humanize_name, words
 from ..advice import with_fallback

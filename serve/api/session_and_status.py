@@ -15,6 +15,7 @@ from ...agent.evidence.confidence import FAIRLY_SURE, SURE
 from ...tools.database.table import convert_cell
 from ...tools.formats import ColumnFormat, find_number_marks
 from ...tools.labels import ACCEPTED, choose_locale, list_labels
+from ...tools.measures import drop_unit
 from ..server import AskerHere, ServerHere
 from ..sign_in import COOKIE, Unauthorized
 from .bodies import TokenBody
@@ -31,8 +32,11 @@ async def get_schema(asker: AskerHere) -> Response:
     def make_schema_response() -> JSONResponse:
         told = asdict(verbs.tables(asker.agent.resources))
         told["notices"] = list(map(asdict, verbs.notices(asker.agent.resources)))
-        for column in (column for table in told["tables"] for column in table["columns"]):
-            column["samples"] = [convert_cell(sample) for sample in column["samples"]]
+        for table in told["tables"]:
+            names = [column["name"] for column in table["columns"]]
+            for column in table["columns"]:
+                column["samples"] = [convert_cell(sample) for sample in column["samples"]]
+                column["words"] = drop_unit(column["name"], names)
         return JSONResponse(jsonable_encoder(told))
 
     return await people.read(make_schema_response)

@@ -25,7 +25,8 @@ export function questions({ tables, foreign_keys: keys }, months) {
   const refers = ({ name }, column) => keys.some(({ table, columns }) => table === name && columns.includes(column.name));
   const few = ({ ref_table: to }) => known.get(to)?.row_count > 2 && known.get(to).row_count <= FEW;
   const first = (those, found) => those.map((table) => found(table)).find(Boolean);
-  const of = ({ table, ref_table: to }) => say("page_try_by", { things: readable(table), names: readable(to) });
+  // The name of a column is for one thing already; that of a table may be for many.
+  const of = ({ table, columns: [key] }) => say("page_try_by", { things: readable(table), names: readable(key).replace(/ id$/, "") });
   const by = first([...events, ...largest], (table) => {
     const key = keys.find((one) => one.table === table.name && one.ref_table !== table.name && few(one));
     return key && of(key);
@@ -36,7 +37,7 @@ export function questions({ tables, foreign_keys: keys }, months) {
   });
   const average = first([...events, ...largest], (table) => {
     const column = table.columns.find((one) => one.kind === "number" && one.distinct > MANY && !one.primary_key && !one.likely_key && !refers(table, one));
-    return column && say("page_try_average", { measure: readable(column.name), things: readable(table.name) });
+    return column && say("page_try_average", { measure: column.words, things: readable(table.name) });
   });
   const found = [
     months && events[0] && say("page_try_months", { things: readable(events[0].name) }), by, average, kinds,

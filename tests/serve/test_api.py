@@ -394,7 +394,7 @@ async def test_replies_without_a_schema_of_their_own_keep_their_keys(client: Cli
     table = schema["tables"][0]
     assert {"name", "tables", "foreign_keys", "dialect"} <= set(schema)
     assert {"name", "columns", "kind", "row_count", "comment", "definition"} <= set(table)
-    column = {"name", "type", "kind", "primary_key", "not_null", "comment", "samples", "codes"}
+    column = {"name", "type", "kind", "primary_key", "not_null", "comment", "samples", "codes", "words"}
     assert column <= set(table["columns"][0])
     assert (await client.get("/health")).json() == {"status": "ok"}
     assert set((await client.get("/ready")).json()) >= {"status"}
@@ -403,11 +403,13 @@ async def test_replies_without_a_schema_of_their_own_keep_their_keys(client: Cli
 async def test_the_schema_shows_samples_that_are_no_text(tmp_path: Path, agent_over: Callable[..., SQLAgent]) -> None:
     path = tmp_path / "pictures.db"
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE pictures (data BLOB)")
-        connection.execute("INSERT INTO pictures VALUES (x'FF00')")
+        connection.execute("CREATE TABLE pictures (data BLOB, price_eur REAL, height_mm REAL, height_cm REAL)")
+        connection.execute("INSERT INTO pictures (data) VALUES (x'FF00')")
     async with serving(agent_over(path)) as client:
         (table,) = (await client.get("/schema")).json()["tables"]
     assert table["columns"][0]["samples"] == ["x'FF00'"]
+    # A unit is no part of a question, unless it alone tells columns apart.
+    assert [column["words"] for column in table["columns"]] == ["data", "price", "height mm", "height cm"]
 
 
 async def test_asked_again_it_waits_for_approval_as_before(client: Client) -> None:

@@ -142,7 +142,7 @@ def test_the_first_screen_asks_what_can_be_answered(visit: Visit, sample: Path) 
     choices.first.wait_for()
     questions = choices.all_inner_texts()
     assert len(questions) == 4
-    assert questions[0] == "How many orders are there by stores?"
+    assert questions[0] == "How many orders are there for each store?"
     for question in questions:
         ask(page, question)
         last(page).locator(".lead").wait_for()

@@ -28,10 +28,17 @@ ORDERS = TableSchema(
         number("tax_rate", "in EUR"),
         number("fx_rate"),
         number("discount", "in percent"),
+        number("discount_pct"),
+        number("delay_minutes"),
+        number("length_mm"),
         number("quantity"),
         number("founded"),
         number("latitude"),
         number("weight_kg"),
+        number("plot_no"),
+        number("length_m"),
+        number("revenue_m"),
+        number("depth", "in metres"),
         ColumnSchema("paid", "BOOLEAN", "boolean"),
         ColumnSchema("day", "TEXT", "time"),
         ColumnSchema("phone", "INTEGER", "number"),
@@ -58,6 +65,11 @@ def written(sql: str, cell: Any) -> str:
         ("SELECT MAX(customer_id) AS last FROM orders", 12345, "12345"),
         ("SELECT phone FROM orders", 4930123456, "4930123456"),
         ("SELECT 40210 AS zip_code FROM orders", 40210, "40210"),
+        ("SELECT plot_no FROM orders", 1000, "1000"),
+        ("SELECT MAX(plot_no) AS last FROM orders", 1000, "1000"),
+        ("SELECT COUNT(plot_no) AS plot_no FROM orders", 1000, "1,000"),
+        ("SELECT SUM(quantity) AS ordered_no FROM orders", 1000, "1,000"),
+        ("SELECT quantity AS no FROM orders", 1000, "1,000"),
         ("SELECT year FROM orders", 2024, "2024"),
         ("SELECT founded FROM orders", 1999, "1999"),
         ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS y FROM orders", 2024, "2,024"),
@@ -85,7 +97,7 @@ def written(sql: str, cell: Any) -> str:
         ("SELECT discount FROM orders", 0.125, "0.125"),
         ("SELECT 100.0 * SUM(paid) / COUNT(*) AS paid_share FROM orders", 0.5, "0.5%"),
         ("SELECT ROUND(SUM(paid) * 1.0 / COUNT(*) * 100, 1) AS paid_share FROM orders", 12.5, "12.5%"),
-        ("SELECT 100.0 * SUM(price) / SUM(quantity) AS per_100 FROM orders", 12.5, "€12.50"),
+        ("SELECT 100.0 * SUM(price) / SUM(quantity) AS per_100 FROM orders", 12.5, "12.5"),
         ("SELECT AVG(paid) AS share FROM orders", 0.12345, "0.123"),
         # Decimals: of what is stored all, of what is computed a few, and never a zero that is none.
         ("SELECT latitude FROM orders", 52.520008, "52.520008"),
@@ -96,6 +108,12 @@ def written(sql: str, cell: Any) -> str:
         ("SELECT SUM(quantity) AS a FROM orders", 1e300, "1e+300"),
         ("SELECT SUM(quantity) AS a FROM orders", 10**18, "1,000,000,000,000,000,000"),
         ("SELECT MAX(weight_kg) AS a FROM orders", 1200.5, "1,200.5\N{NO-BREAK SPACE}kg"),
+        # Metres where lengths are measured: an m may be a million.
+        ("SELECT AVG(length_m) AS a FROM orders", 12.5, "12.5\N{NO-BREAK SPACE}m"),
+        ("SELECT length_mm / 1000 AS length_m FROM orders", 12.5, "12.5\N{NO-BREAK SPACE}m"),
+        ("SELECT depth FROM orders", 12.5, "12.5\N{NO-BREAK SPACE}m"),
+        ("SELECT revenue_m FROM orders", 12.5, "12.5"),
+        ("SELECT amount_eur / 1e6 AS revenue_m_eur FROM orders", 12.5, "12.5"),
         # Truth values, dates, and texts that only look like one.
         ("SELECT paid FROM orders", 1, "yes"),
         ("SELECT price > 5 AS dear FROM orders", 0, "no"),
@@ -115,6 +133,54 @@ def written(sql: str, cell: Any) -> str:
 )  # fmt: skip
 def test_a_cell_is_written_as_people_read_it(sql: str, cell: Any, text: str) -> None:
     assert written(sql, cell) == text
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        # Thousands, cents and other units are not in the unit of what they are made of.
+        ("ROUND(SUM(amount_eur) / 1000, 1) AS revenue_k", "40.4"),
+        ("SUM(amount_eur) / 1000", "40.4"),
+        ("SUM(amount_eur / 1000000.0) AS revenue_millions", "40.4"),
+        ("SUM(amount_eur) * 1e-6 AS revenue", "40.4"),
+        ("SUM(amount_eur) / (1000 * 1000) AS revenue", "40.4"),
+        ("SUM(amount_eur) / CAST(1000 AS REAL) AS revenue_k_eur", "40.4"),
+        ("price * 100 AS price_cents", "40.4"),
+        ("price / POWER(10, 6) AS mb", "40.4"),
+        ("price * -100 AS debt", "40.4"),
+        ("100.0 / COUNT(*) * SUM(price) AS per_hundred", "40.4"),
+        ("60 * AVG(delay_minutes)", "40.4"),
+        ("AVG(delay_minutes) / 60.0 AS avg_delay", "40.4"),
+        ("AVG(delay_minutes) * 1.0 / 60 / 24 AS days", "40.4"),
+        ("length_mm / 25.4 AS inches", "40.4"),
+        ("length_mm / 10 + length_mm AS odd", "40.4"),
+        # A name says what they are in.
+        ("AVG(delay_minutes) / 60.0 AS hours", "40.4\N{NO-BREAK SPACE}h"),
+        ("AVG(delay_minutes) * 60 AS delay_seconds", "40.4\N{NO-BREAK SPACE}s"),
+        ("length_mm / 10 AS length_cm", "40.4\N{NO-BREAK SPACE}cm"),
+        # Rates, shares and percentages leave money what it is, and so does what is undone.
+        ("SUM(price * 1.2) AS gross", "€40.40"),
+        ("SUM(price * (1 - discount)) AS net", "40.4"),
+        ("SUM(price * (1 - 0.5 * quantity)) AS net", "€40.40"),
+        ("SUM(price * discount_pct / 100) AS rebate", "€40.40"),
+        ("SUM(price * (1 - discount_pct / 100.0)) AS net", "€40.40"),
+        ("SUM(price * (100 - discount_pct)) / 100 AS net", "€40.40"),
+        ("ROUND(SUM(price) * 100) / 100 AS total", "€40.40"),
+        ("SUM(price) * 1.0 / COUNT(*) AS average", "€40.40"),
+        ("AVG(delay_minutes) * 1.0 AS a", "40.4\N{NO-BREAK SPACE}min"),
+    ],
+)  # fmt: skip
+def test_a_number_times_a_constant_has_no_unit_of_another(output: str, text: str) -> None:
+    assert written(f"SELECT {output} FROM orders", 40.4) == text
+
+
+def test_what_was_made_of_a_unit_is_known_of_sub_queries() -> None:
+    sql = """WITH t AS (SELECT SUM(price) / 1000 AS a, SUM(price) AS b, MAX(delay_minutes) / 60 AS hours FROM orders)
+        SELECT a, b, a * 1000 AS c, (SELECT b / 1000 FROM t) AS d, 0.19 * (SELECT SUM(b) FROM t) AS e, hours + 1 AS f
+        FROM t"""
+    columns = ("a", "b", "c", "d", "e", "f")
+    formats = choose_column_formats(read(sql, SHOP), columns, [(1.5,) * len(columns)])
+    assert [form.measure for form in formats] == ["", "EUR", "EUR", "", "EUR", "h"]
 
 
 def test_all_columns_of_a_table_are_known_by_name() -> None:

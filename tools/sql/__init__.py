@@ -15,7 +15,7 @@ cannot be parsed as one query raises `SQLParseError`, unless something is said o
 
 from .checks import check
 from .dialect_notes import dialect_notes
-from .explain import ColumnHeading, explain, headings
+from .explain import COUNT, ColumnHeading, explain, headings
 from .findings import Finding
 from .literals import SearchedLiteral, find_searched_literals
 from .mend import (
@@ -42,6 +42,7 @@ from .vectors import FEATURES, vectorize_query
 
 __all__ = [
     "ALL_COLUMNS",
+    "COUNT",
     "FEATURES",
     "ROLES",
     "ColumnHeading",

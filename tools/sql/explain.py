@@ -13,6 +13,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from ..measures import drop_unit
 from ..words import humanize_name, join_words
 from .dialects import quote_string_literal
 from .nodes import get_argument, get_join_conditions, get_limit_count
@@ -318,11 +319,17 @@ class QueryExplainer:
             return f"all columns of {self.describe_source_name(reference.source)}"
         owner = reference.owner
         alone = owner is reference.scope and owner is not None and len(owner.sources) == 1
-        return (
-            humanize_name(reference.column)
-            if alone
-            else f"{humanize_name(reference.column)} of {self.describe_source_name(reference.source)}"
-        )
+        name = self._name_column(node, reference.column)
+        return name if alone else f"{name} of {self.describe_source_name(reference.source)}"
+
+    def _name_column(self, node: exp.Expr, name: str) -> str:
+        """Return a column's name in words; of what is summed up, without the unit if nothing is compared with it."""
+        column, parent = self.query.column(node), node.parent
+        if column is None or not isinstance(parent, tuple(_AGGREGATES)):
+            return humanize_name(name)
+        if isinstance(parent.find_ancestor(exp.Mul, exp.Div, exp.Predicate, exp.Select), exp.Select):
+            return drop_unit(name, [other.name for other in column.table.columns])
+        return humanize_name(name)
 
     def _describe_count(self, node: exp.Expr) -> str:
         inner = node.this
@@ -504,6 +511,10 @@ class QueryExplainer:
         return f"{self.say(node.this)} {'does not match' if negated else 'matches'} the pattern {pattern}"
 
 
+COUNT = "count"
+"""The meaning of a number of rows."""
+
+
 @dataclass(frozen=True)
 class ColumnHeading:
     """The heading of a result column."""
@@ -511,6 +522,7 @@ class ColumnHeading:
     words: str  # for people: its own name in words where it has one
     counted: str = ""  # the table whose rows it counts, in words; empty if it counts nothing that has a name
     counts_all: bool = False  # whether it counts all rows of that table
+    meaning: str = ""  # what it holds, in words, if its name is one letter
 
 
 def headings(query: Query | None, columns: Sequence[str]) -> tuple[ColumnHeading, ...]:
@@ -532,10 +544,15 @@ def _make_column_heading(item: exp.Expr, name: str, query: Query) -> ColumnHeadi
     counted = _get_counted_table_name(node, query) if isinstance(node, exp.Count) else ""
     parts = {key for key, value in query.tree.args.items() if value}
     counts_all = bool(counted) and parts <= {"expressions", "from_", "kind"}
-    if isinstance(item, exp.Alias) or isinstance(node, exp.Column):
+    is_named = isinstance(item, exp.Alias)
+    if isinstance(node, exp.Column) or (is_named and len(name) > 1):
         return ColumnHeading(name, counted, counts_all)
     words = f"number of {counted}" if counted else QueryExplainer(query).say(node).removeprefix("the ")
-    return ColumnHeading(name if "`" in words or len(words) > _LONGEST_HEADING else words, counted, counts_all)
+    words = name if "`" in words or len(words) > _LONGEST_HEADING else words
+    if is_named:
+        is_count = isinstance(node, exp.Count) and isinstance(node.this, exp.Star)
+        return ColumnHeading(name, counted, counts_all, COUNT if is_count else words)
+    return ColumnHeading(words, counted, counts_all)
 
 
 def _get_counted_table_name(node: exp.Count, query: Query) -> str:

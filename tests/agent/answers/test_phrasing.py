@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from tableturn.agent.answers.phrasing import ColumnDisplay, build_display, phrase_result
 from tableturn.agent.records import PlainResult
+from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.formats import choose_column_formats
 from tableturn.tools.sql import ColumnHeading, Query
+
+from tests.support.queries import read
 
 MONTHS = tuple((f"2023-{month:02d}", 1000.5 + month, month) for month in range(1, 13))
 CITIES = (("Lyon", 30), ("Paris", 20), ("Metz", 20), ("Nice", 5))
@@ -27,13 +30,13 @@ def test_a_list_of_rows_names_its_columns_in_order() -> None:
     columns, rows = ("ride_id", "status", "fee_eur"), ((1, "done", 2.5), (2, "open", 3.5))
     query = Query.of("SELECT ride_id, status, fee_eur FROM rides", "sqlite")
     grouped = Query.of("SELECT ride_id, status, sum(fee_eur) AS fee_eur FROM rides GROUP BY 1, 2", "sqlite")
-    for read, locale, text in (
+    for parsed, locale, text in (
         (query, "", "2 rows: ride id, status and fee (EUR)."),
         (query, "de", "2 Zeilen: ride id, status und fee (EUR)."),
         (grouped, "", "Fee by ride id and status, 2 rows."),
     ):
         result = PlainResult(columns, rows)
-        assert phrase_result(result, build_display(read, result, locale)) == text
+        assert phrase_result(result, build_display(parsed, result, locale)) == text
 
 
 @pytest.mark.parametrize(
@@ -126,6 +129,32 @@ def test_a_unit_is_said_once_at_the_number(
     result = PlainResult((column,), ((cell,),))
     looks = build_display(None, result, locale)
     assert (phrase_result(result, looks), looks.words) == (text, (heading,))
+
+
+def test_an_average_without_a_name_is_said_without_its_unit() -> None:
+    schema = Schema("shop", (TableSchema("tickets", (ColumnSchema("price_eur", "REAL", "number"),)),))
+    result = PlainResult(("avg(price_eur)",), ((127.02,),))
+    assert phrase_result(result, build_display(read("SELECT avg(price_eur) FROM tickets", schema), result)) == (
+        "Average price: €127.02."
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows", "english", "german"),
+    [
+        ("avg(price_eur) AS p", ((None,),), "Average price: no value.", "P: kein Wert."),
+        ("kind AS kind, COUNT(*) AS n", (("a", 78), ("b", 9)), "First of 2 by count: a, 78.",
+         "Platz 1 von 2 (Anzahl): a, 78."),
+        ("kind AS k", (("a",), ("b",)), "K: a, b.", "K: a, b."),
+    ],
+)  # fmt: skip
+def test_a_sentence_says_what_one_letter_stands_for(sql: str, rows: Any, english: str, german: str) -> None:
+    kind, price = ColumnSchema("kind", "TEXT", "text"), ColumnSchema("price_eur", "REAL", "number")
+    query = read(f"SELECT {sql} FROM tickets ORDER BY 1", Schema("shop", (TableSchema("tickets", (kind, price)),)))
+    result = PlainResult(tuple(item.alias for item in query.tree.expressions), rows)
+    shown = {locale: build_display(query, result, locale) for locale in ("", "de")}
+    assert [phrase_result(result, looks) for looks in shown.values()] == [english, german]
+    assert shown[""].words == result.columns
 
 
 def test_a_heading_has_no_english_meaning_in_a_german_answer() -> None:

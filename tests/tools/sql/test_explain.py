@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import SQLParseError
 from tableturn.tools.sql import explain
 
@@ -134,6 +135,26 @@ def test_what_changes_the_result_changes_the_words(old: str, new: str) -> None:
 @given(queries())
 def test_the_same_query_has_the_same_words(sql: str) -> None:
     assert explain(read(sql, SHOP)) == explain(read(sql, SHOP))
+
+
+@pytest.mark.parametrize(
+    ("sql", "meaning"),
+    [
+        ("SELECT avg(delay_minutes), sum(price_eur) FROM trip", "The average delay and the total price eur from trip."),
+        # A unit is said where it is counted with, and where nothing else tells columns apart.
+        ("SELECT 60 * avg(delay_minutes) FROM trip", "60 times the average delay minutes from trip."),
+        ("SELECT delay_minutes FROM trip", "Delay minutes from trip."),
+        (
+            "SELECT kind FROM trip GROUP BY kind HAVING max(delay_minutes) > 5",
+            "Kind from trip, for each kind, only groups where the largest delay minutes is more than 5.",
+        ),
+        ("SELECT max(discount_pct) FROM trip", "The largest discount pct from trip."),
+    ],
+)
+def test_a_sum_is_said_without_its_unit(sql: str, meaning: str) -> None:
+    names = ("kind", "delay_minutes", "price_eur", "price_usd", "discount_pct")
+    trip = TableSchema("trip", tuple(ColumnSchema(name, "REAL", "number") for name in names))
+    assert explain(read(sql, Schema("trips", (trip,)))) == meaning
 
 
 def test_what_cannot_be_parsed_has_no_meaning() -> None:
