@@ -39,6 +39,7 @@ from ..tools.labels import choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
+from ..tools.words import end_sentence
 from .answers.answer import Answer
 from .answers.phrasing import analyze_sql, build_display, describe_other_query, explain_query, phrase_answer
 from .audit import AuditedQuery, run_and_audit_query, run_query
@@ -266,7 +267,7 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     shown = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
     wrong = f"This query was not right: {sql}. " if shown else ""
     notes = f"{wrong}What the person says after the question corrects it."
-    return CorrectionTurn(f"{answer.rephrased.strip()} {words.strip()}", notes, answer.rephrased)
+    return CorrectionTurn(f"{end_sentence(answer.rephrased.strip())} {words.strip()}", notes, answer.rephrased)
 
 
 def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancellation | None = None) -> Answer:

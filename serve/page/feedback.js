@@ -26,7 +26,10 @@ export function Feedback({ turn, tools }) {
       const why = told.entry?.unchecked;
       setProblem(why ? { message: sentenceOf(say("page_unchecked", { why })) } : null);
       if (told.proposals) setProposed({ turn: told.turn, lines: told.proposals });
-      if (told.turn) tools.add(await get(`turns/${told.turn}`));
+      if (told.turn) {
+        tools.add(await get(`turns/${told.turn}`));
+        setTimeout(() => document.getElementById(`turn-${told.turn}`)?.focus({ preventScroll: true })); // once it is drawn
+      }
     } catch (error) {
       setProblem(error);
       if (error.kind === "ExampleRefused" && feedback.kind === "approve") unfold("right");
@@ -43,7 +46,11 @@ export function Feedback({ turn, tools }) {
   };
   const toggle = (what) => unfold(open === what ? null : what);
   const first = tools.turns[0]?.id === turn.id;
-  const right = () => (first ? give({ kind: "approve" }) : toggle("right"));
+  const right = () => {
+    if (first) give({ kind: "approve" });
+    else if (turn.wording && open === "right") place.current.querySelector(".panel form").requestSubmit(); // its words were proposed
+    else unfold("right");
+  };
   return html`<div class="feedback" ref=${place}>
     <div class="buttons">
       ${turn.answer.answered && html`<button aria-pressed=${String(given === "approve")} aria-expanded=${String(open === "right")} onClick=${right}><${Icon} name="up" />${say("page_right")}</button>`}
