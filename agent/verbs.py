@@ -8,8 +8,6 @@ turn back is the conversation's own.
 from __future__ import annotations
 
 import hashlib
-import re
-import unicodedata
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -34,7 +32,7 @@ from ..tools.examples.store import example_id, shared_id
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import parse_definition, run_entry_sql
-from ..tools.knowledge.search import is_term_name
+from ..tools.knowledge.notes import parse_note
 from ..tools.labels import choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
@@ -48,7 +46,6 @@ from .records import AnswerSentence, AttemptView, Status, make_plain_result
 from .resources import Resources
 from .settings import Settings
 
-LONGEST_NOTE = 1_500  # characters of a note: what is longer finds no room in a prompt
 _LOOKED_THROUGH = 100  # nearest questions among which the very same one is: nothing is nearer than it
 _VALUES = 40  # values of a column that are given
 _SHORT_ID = 8  # characters of an id that are shown, and enough to name a lesson
@@ -62,16 +59,6 @@ _WHY_NOT: dict[Status, str] = {
 }
 
 _CORRECTED, _EDITED = "a person corrected the query", "a person wrote the query"
-
-_MEANS = re.compile(
-    r"^(?:[\"“'`](?P<quoted>[^\"”`]{1,80})[\"”'`]|(?P<plain>.{1,80}?))"
-    r"\s*(?P<how>\bmeans\b|\bis when\b|\bstands for\b|:(?=\s)|(?<![<>!=])=(?!=))\s*(?P<meaning>.+)$",
-    re.S,
-)
-"""`active means ordered in the last 90 days`, `SPM: sales per member`, `big = orders.total > 500`."""
-
-_RULES = "rule", "regel", "regla", "regola", "règle"
-_NO_WORD = "does not say which word it defines: write WORD means MEANING, and a rule for everybody as rule: TEXT"
 
 
 @dataclass(frozen=True)
@@ -324,22 +311,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
 
 def note(text: str, resources: Resources, cancellation: Cancellation | None = None) -> Entry:
     """Add a definition (`WORD means MEANING`) or a rule (`rule: TEXT`) to the knowledge file."""
-    words = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) != "Cc")
-    if not words:
-        raise KnowledgeError("the note is empty: write /note active means ordered in the last 90 days")
-    if len(words) > LONGEST_NOTE:
-        raise KnowledgeError(f"the note has more than {LONGEST_NOTE:,} characters: split it")
-    parts = _MEANS.match(words)
-    if parts is None:
-        raise KnowledgeError(f"not saved: {words[:80]!r} {_NO_WORD}")
-    name, meaning = (parts["quoted"] or parts["plain"]).strip(), parts["meaning"].strip()
-    if parts["plain"] and name.lower() in _RULES:
-        return save_knowledge_entry(Entry("convention", meaning, meaning), resources)
-    schema = resources.database.schema()
-    entry = parse_definition(name, meaning, schema, only_sql=parts["how"] == "=")
-    if not is_term_name(name, schema, addresses=parts["how"] != ":" or bool(entry.sql)):
-        raise KnowledgeError(f"not saved: {name!r} {_NO_WORD}")
-    return save_knowledge_entry(entry, resources, cancellation)
+    return save_knowledge_entry(parse_note(text, resources.database.schema()), resources, cancellation)
 
 
 def save_knowledge_entry(

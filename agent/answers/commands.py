@@ -13,6 +13,7 @@ from functools import partial
 from ...tools.database import Cancellation
 from ...tools.errors import SettingsError
 from ...tools.knowledge import Entry
+from ...tools.knowledge.notes import cut_verb
 from .. import verbs
 from ..records import Status, Turn
 from ..resources import Resources
@@ -160,7 +161,7 @@ def _edit_lesson(answers: ConversationAnswers, args: str) -> str:
     named = [name for name in names if args.lower().startswith(f"{name.lower()} ")]
     which = max(named, key=len, default=args.partition(" ")[0])
     id_ = which if named else answers.choose_lesson(which)
-    text = args[len(which) :].strip().removeprefix("means ")
+    text = cut_verb(args[len(which) :].strip())
     new = verbs.edit_lesson(id_, text, answers.resources, answers.cancellation)
     answers.listed = {number: new if held == id_ else held for number, held in answers.listed.items()}
     return f"changed {which}: /lessons shows it"

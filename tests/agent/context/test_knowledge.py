@@ -442,3 +442,29 @@ def test_the_offline_translator_says_which_definitions_it_does_not_read(shop: Pa
         assert answer.sql, "it reads the column of that name"
         assert any("not understood" in note and "“city”" in note for note in answer.notes)
         assert not any("not understood" in note for note in agent.ask("How many customers are there?").notes)
+
+
+@pytest.mark.parametrize(
+    ("note", "name"),
+    [
+        ("Umsatz heißt Summe der Bestellungen", "Umsatz"),
+        ("guter Kunde bedeutet: zahlt schnell", "guter Kunde"),
+        ("Stammkunde ist wer oft bestellt", "Stammkunde"),
+        ("chiffre signifie la somme des ventes", "chiffre"),
+        ("bon client veut dire paie vite", "bon client"),
+        ("cliente fiel significa compra a menudo", "cliente fiel"),
+        ("Neukunde: wer neu ist", "Neukunde"),
+    ],
+)
+def test_a_word_is_defined_in_other_languages(shop: Path, known: Path, note: str, name: str) -> None:
+    with SQLAgent(shop, model=writes("SELECT 1")) as agent:
+        entry = agent.note(note)
+        assert (entry.name, entry.text[0].isalpha()) == (name, True)
+        with pytest.raises(KnowledgeError, match="does not say which word it defines"):
+            agent.note("Das ist falsch")
+
+
+def test_a_definition_that_is_neither_sql_nor_words_tells_the_form(shop: Path, known: Path) -> None:
+    with SQLAgent(shop, model=writes("SELECT 1")) as agent, pytest.raises(KnowledgeError) as told:
+        agent.note("sold orders means total = 0 in orders")
+    assert "write a condition as TABLE.COLUMN = VALUE, or the meaning as a sentence" in str(told.value)
