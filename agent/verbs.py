@@ -156,11 +156,11 @@ def approve(
 
 
 def _save_example(
-    question: str, sql: str, resources: Resources, settings: Settings | None = None, **more: Any
+    question: str, sql: str, resources: Resources, settings: Settings | None = None, *, author: str = "", **more: Any
 ) -> Saved:
     """Save a correct answer as an example, and remove earlier ones that it replaces."""
     database, store = resources.database, resources.examples.open_store_for_saving()
-    example = make_example(database, question, sql, author=database.session.identity.name, **more)
+    example = make_example(database, question, sql, author=author or database.session.identity.name, **more)
     done = store.add([example], make_example_verifier(database, (settings or resources.settings).limits))
     outdated = _find_replaced_example_ids(store, example, database)
     return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
@@ -389,7 +389,10 @@ def _find_lesson(which: str, resources: Resources) -> Entry | FoundExample | Non
 
 
 def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancellation | None = None) -> str:
-    """Change a saved answer's question or SQL, or a definition's meaning; return the new id."""
+    """Change a saved answer's question or SQL, or a definition's meaning; return the new id.
+
+    The author stays. A text that another lesson has is refused, as it would take the place of that one.
+    """
     text = text.strip()
     if not text:
         raise SettingsError("the new text is empty: give the new question, SQL or meaning")
@@ -403,13 +406,21 @@ def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancell
         if entry.kind != "convention":
             schema = resources.database.schema()
             new = parse_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
-        new = replace(new, also=entry.also)
+        taken = _make_definition_id(new)
+        if taken != _make_definition_id(entry) and taken in _get_definitions_by_id(resources):
+            raise KnowledgeError(f"not changed: there is a {new.kind} {new.name!r} already ({taken[:_SHORT_ID]})")
+        new = replace(new, also=entry.also, author=entry.author)
         return _make_definition_id(save_knowledge_entry(new, resources, cancellation, replaces=entry))
     _check_may_remove_answer(lesson, resources.database)
     old = lesson.example
     question, sql = (old.question, text) if begins_sql(text) else (text, old.sql)
     _check_query_may_be_sent(sql, resources)
-    if (new_id := _save_example(question, sql, resources, shared=old.shared).id) != lesson.id:
+    if question.split() != old.question.split():
+        for hit in _list_approved_answers(resources):
+            if hit.example.question.split() == question.split():
+                other = f"{hit.id[:_SHORT_ID]}: {hit.example.sql}"
+                raise KnowledgeError(f"not changed: {question!r} is the question of another saved answer ({other})")
+    if (new_id := _save_example(question, sql, resources, author=old.author, shared=old.shared).id) != lesson.id:
         resources.examples.open_store_for_saving().remove([lesson.id])
     return new_id
 

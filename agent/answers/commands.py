@@ -118,9 +118,7 @@ def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     offered = next(filter(None, (held.answer.proposals for held in reversed(answers.held))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(offered):
         raise SettingsError(f"there is no suggestion {number}: /correct makes suggestions")
-    return _format_saved_entry(
-        verbs.save_knowledge_entry(offered[int(number) - 1], answers.resources, answers.cancellation)
-    )
+    return _save_entry(answers, partial(verbs.save_knowledge_entry, offered[int(number) - 1]))
 
 
 def _explain_answer(answers: ConversationAnswers, args: str) -> str:
@@ -167,8 +165,13 @@ def _edit_lesson(answers: ConversationAnswers, args: str) -> str:
     return f"changed {which}: /lessons shows it"
 
 
-def _format_saved_entry(entry: Entry) -> str:
-    return f"remembered in {entry.source}: {entry.line}{verbs.format_unchecked(entry.unchecked)}"
+def _save_entry(answers: ConversationAnswers, save: Callable[[Resources, Cancellation | None], Entry]) -> str:
+    known = answers.resources.knowledge.read()
+    earlier = {entry.key.lower(): entry for entry in known.entries} if known else {}
+    entry = save(answers.resources, answers.cancellation)
+    text = f"remembered in {entry.source}: {entry.line}{verbs.format_unchecked(entry.unchecked)}"
+    old = earlier.get(entry.key.lower())
+    return text if old is None or (old.text, old.sql) == (entry.text, entry.sql) else f"{text}\nreplaces: {old.line}"
 
 
 def _format_saved(answers: ConversationAnswers, saved: verbs.Saved) -> str:
@@ -188,7 +191,7 @@ RUN: dict[str, Callable[[ConversationAnswers, str], str]] = {
     "/approve": _approve_answer,
     "/share": partial(_approve_answer, shared=True),
     "/correct": _correct_answer,
-    "/note": lambda answers, rest: _format_saved_entry(verbs.note(rest, answers.resources, answers.cancellation)),
+    "/note": lambda answers, rest: _save_entry(answers, partial(verbs.note, rest)),
     "/accept": _accept_suggestion,
     "/lessons": _list_lessons,
     "/edit": _edit_lesson,

@@ -144,3 +144,12 @@ def test_a_metric_that_counts_rows_can_be_edited(agent: SQLAgent, known: Path) -
     agent.edit_lesson(lesson.id, "COUNT(*) * 1.0")
     assert agent.list_lessons()[0].meaning == "COUNT(*) * 1.0"
     assert "orders" in known.read_text()
+
+
+def test_a_note_says_what_it_replaces(agent: SQLAgent) -> None:
+    told = server(agent)
+    assert "replaces" not in told.say("/note late means paid after a month")
+    assert told.say("/note Late means paid after a week").endswith('\nreplaces: term "late": paid after a month.')
+    assert "replaces" not in told.say("/note Late means paid after a week")
+    assert told.say("/edit late heißt paid after a year") == "changed late: /lessons shows it"
+    assert "    paid after a year" in told.say("/lessons")
