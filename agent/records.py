@@ -398,6 +398,12 @@ class AnswerRecord:
     sentence: AnswerSentence | None = None
     ledger: Ledger | None = None
 
+    @property
+    def standalone_question(self) -> str:
+        """The question as it can be saved; '' for a follow-up that stayed in its own words."""
+        stayed = self.follow_up and self.rephrased.split() == self.question.split()
+        return "" if stayed else self.rephrased
+
 
 _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most results have no others
 

@@ -100,7 +100,7 @@ class CorrectionTurn:
 
     question: str
     notes: str  # the query that was wrong, for the model alone
-    wording: str  # the question to which the new answer is saved as the right one: the `question` of `approve`
+    wording: str  # the `question` of `approve` for the new answer; empty where a person has to give one
 
 
 @dataclass(frozen=True)
@@ -142,11 +142,12 @@ def approve(
     """Save an answer as an example of its database, unless it is saved already."""
     sql, kept, simplified = _require_approvable_query(answer, resources), question.strip(), ""
     if not kept:
-        kept = answer.rephrased
+        kept = answer.record.standalone_question
         if answer.record.follow_up:
+            proposed = f", and would be saved for {kept!r}" if kept else ""
             raise ExampleRefused(
-                f"not saved yet: {answer.question!r} follows earlier questions, and would be saved for {kept!r}: "
-                "give a question that can be understood alone, as /approve QUESTION or `question`"
+                f"not saved yet: {answer.question!r} follows earlier questions{proposed}: "
+                "give a `question` that can be understood alone"
             )
         simplified = answer.simplified if answer.simplified != kept else ""
     saved = _save_example(kept, sql, resources, settings, simplified=simplified, shared=shared)
@@ -254,7 +255,9 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     shown = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
     wrong = f"This query was not right: {sql}. " if shown else ""
     notes = f"{wrong}What the person says after the question corrects it."
-    return CorrectionTurn(f"{end_sentence(answer.rephrased.strip())} {words.strip()}", notes, answer.rephrased)
+    return CorrectionTurn(
+        f"{end_sentence(answer.rephrased.strip())} {words.strip()}", notes, answer.record.standalone_question
+    )
 
 
 def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancellation | None = None) -> Answer:

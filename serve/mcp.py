@@ -307,7 +307,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
 async def _wait_for_ask_result(turn: RunningTurn, asker: Asker) -> AskResult:
     """Wait for a turn, and return its answer as far as it may be sent to a model."""
     answer = await turn.wait()
-    return await _make_ask_result(answer, turn.id, turn.stored.wording or answer.rephrased, asker)
+    return await _make_ask_result(answer, turn.id, turn.stored.wording or answer.record.standalone_question, asker)
 
 
 async def _make_ask_result(given: Answer, turn: str, wording: str, asker: Asker) -> AskResult:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ...tools.database import Cancellation
-from ...tools.errors import SettingsError
+from ...tools.errors import ExampleRefused, SettingsError
 from ...tools.knowledge import Entry
 from ...tools.knowledge.notes import cut_verb
 from .. import verbs
@@ -95,6 +95,9 @@ def word_correction(answers: ConversationAnswers, args: str) -> verbs.Correction
 def _approve_answer(answers: ConversationAnswers, args: str, *, shared: bool = False) -> str:
     chosen, words = answers.choose(args, "approve")
     question = words or answers.choose_wording(chosen)
+    if chosen.answer.answered and chosen.answer.record.follow_up and not question:
+        asked, how = chosen.answer.question, _say_how_to_approve(chosen.answer)
+        raise ExampleRefused(f"not saved yet: {asked!r} follows earlier questions: {how}")
     return _format_saved(answers, verbs.approve(chosen.answer, answers.resources, question=question, shared=shared))
 
 
@@ -106,12 +109,26 @@ def _correct_answer(answers: ConversationAnswers, args: str) -> str:
     if chosen.answer.record.follow_up and not question:
         # It is shown and can be approved, under words that the person has seen.
         right = answers.take(verbs.rerun(chosen.answer, sql.strip(), answers.resources))
-        return f"{right.text}\nnot saved yet: /approve {right.rephrased} saves it, under these words or better ones"
+        return f"{right.text}\nnot saved yet: {_say_how_to_approve(right)}"
     correction = verbs.correct(chosen.answer, sql.strip(), answers.resources, question=question)
     right = answers.take(correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
     offers = ["save one of these with /accept N:", *offers] if offers else []
     return "\n".join([right.text, _format_saved(answers, correction.saved), *offers])
+
+
+_WRITE_QUESTION = "write /approve QUESTION, with a question that can be understood alone"
+
+
+def _say_how_to_approve(answer: Answer) -> str:
+    proposed = answer.record.standalone_question
+    return f"/approve {proposed} saves it, under these words or better ones" if proposed else _WRITE_QUESTION
+
+
+def offer_approval(wording: str) -> str:
+    """Return what to say of a corrected answer, which is saved to the question `wording` if there is one."""
+    how = f"/approve saves it as the answer to: {wording}" if wording else _WRITE_QUESTION
+    return f"right now? {how}"
 
 
 def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:

@@ -115,7 +115,7 @@ class ChatSession(ConversationAnswers):
         wording = super().choose_wording(chosen)
         if self.edit_line is None or not (wording or chosen.answer.record.follow_up):
             return wording
-        return self.edit_line("save as the answer to: ", wording or chosen.answer.rephrased)
+        return self.edit_line("save as the answer to: ", wording or chosen.answer.record.standalone_question)
 
     def is_waiting_for_reply(self) -> bool:
         """Whether the last turn asked a question back, so that the next input is the reply."""
