@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent, verbs
@@ -471,7 +472,7 @@ def test_a_definition_that_is_neither_sql_nor_words_tells_the_form(shop: Path, k
 
 
 def test_an_edited_lesson_keeps_its_author_and_takes_no_others_place(shop: Path, known: Path, tmp_path: Path) -> None:
-    sources = {"model": writes("SELECT count(*) FROM customers"), "examples": tmp_path / "store"}
+    sources: dict[str, Any] = {"model": writes("SELECT count(*) FROM customers"), "examples": tmp_path / "store"}
     with SQLAgent(shop, user="ada", **sources) as agent:
         agent.approve(agent.ask("How many customers?"))
         agent.note("big order = orders.total > 15")
