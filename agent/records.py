@@ -398,11 +398,11 @@ class AnswerRecord:
     sentence: AnswerSentence | None = None
     ledger: Ledger | None = None
 
-    @property
-    def standalone_question(self) -> str:
-        """The question as it can be saved; '' for a follow-up that stayed in its own words."""
-        stayed = self.follow_up and self.rephrased.split() == self.question.split()
-        return "" if stayed else self.rephrased
+
+def get_standalone_question(record: AnswerRecord) -> str:
+    """Return an answer's question as it can be saved; '' for a follow-up in its own words."""
+    stayed = record.follow_up and record.rephrased.split() == record.question.split()
+    return "" if stayed else record.rephrased
 
 
 _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most results have no others

@@ -42,7 +42,7 @@ from .answers.answer import Answer
 from .answers.phrasing import analyze_sql, build_display, describe_other_query, explain_query, phrase_answer
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
-from .records import AnswerSentence, AttemptView, Status, make_plain_result
+from .records import AnswerSentence, AttemptView, Status, get_standalone_question, make_plain_result
 from .resources import Resources
 from .settings import Settings
 
@@ -142,7 +142,7 @@ def approve(
     """Save an answer as an example of its database, unless it is saved already."""
     sql, kept, simplified = _require_approvable_query(answer, resources), question.strip(), ""
     if not kept:
-        kept = answer.record.standalone_question
+        kept = get_standalone_question(answer.record)
         if answer.record.follow_up:
             proposed = f", and would be saved for {kept!r}" if kept else ""
             raise ExampleRefused(
@@ -256,7 +256,7 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     wrong = f"This query was not right: {sql}. " if shown else ""
     notes = f"{wrong}What the person says after the question corrects it."
     return CorrectionTurn(
-        f"{end_sentence(answer.rephrased.strip())} {words.strip()}", notes, answer.record.standalone_question
+        f"{end_sentence(answer.rephrased.strip())} {words.strip()}", notes, get_standalone_question(answer.record)
     )
 
 

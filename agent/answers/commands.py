@@ -15,7 +15,7 @@ from ...tools.errors import ExampleRefused, SettingsError
 from ...tools.knowledge import Entry
 from ...tools.knowledge.notes import cut_verb
 from .. import verbs
-from ..records import Status, Turn
+from ..records import Status, Turn, get_standalone_question
 from ..resources import Resources
 from .answer import Answer
 
@@ -121,7 +121,7 @@ _WRITE_QUESTION = "write /approve QUESTION, with a question that can be understo
 
 
 def _say_how_to_approve(answer: Answer) -> str:
-    proposed = answer.record.standalone_question
+    proposed = get_standalone_question(answer.record)
     return f"/approve {proposed} saves it, under these words or better ones" if proposed else _WRITE_QUESTION
 
 
