@@ -239,7 +239,8 @@ class SQLAgent:
                 defined = {used.name: used.text for used in record.used_knowledge}
                 looks = build_display(analyze_sql(record.sql, database), found, answer.labels.locale, defined)
         except QueryError as error:
-            why = error_text(f"No query for this question ran: {error}", error.kind, within.query_seconds)
+            told = f"No query for this question ran: {error}"
+            why = error_text(told, error.kind, within.query_seconds, answer.labels)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(whole, answer.thread, record)
         said = fill_answer_sentence(record, found, looks.formats, database)

@@ -8,8 +8,6 @@ turn back is the conversation's own.
 from __future__ import annotations
 
 import hashlib
-import re
-import unicodedata
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -34,20 +32,20 @@ from ..tools.examples.store import example_id, shared_id
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import parse_definition, run_entry_sql
-from ..tools.knowledge.search import is_term_name
+from ..tools.knowledge.notes import parse_note
 from ..tools.labels import choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
+from ..tools.words import end_sentence
 from .answers.answer import Answer
 from .answers.phrasing import analyze_sql, build_display, describe_other_query, explain_query, phrase_answer
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
-from .records import AnswerSentence, AttemptView, Status, make_plain_result
+from .records import AnswerSentence, AttemptView, Status, get_standalone_question, make_plain_result
 from .resources import Resources
 from .settings import Settings
 
-LONGEST_NOTE = 1_500  # characters of a note: what is longer finds no room in a prompt
 _LOOKED_THROUGH = 100  # nearest questions among which the very same one is: nothing is nearer than it
 _VALUES = 40  # values of a column that are given
 _SHORT_ID = 8  # characters of an id that are shown, and enough to name a lesson
@@ -61,16 +59,6 @@ _WHY_NOT: dict[Status, str] = {
 }
 
 _CORRECTED, _EDITED = "a person corrected the query", "a person wrote the query"
-
-_MEANS = re.compile(
-    r"^(?:[\"“'`](?P<quoted>[^\"”`]{1,80})[\"”'`]|(?P<plain>.{1,80}?))"
-    r"\s*(?P<how>\bmeans\b|\bis when\b|\bstands for\b|:(?=\s)|(?<![<>!=])=(?!=))\s*(?P<meaning>.+)$",
-    re.S,
-)
-"""`active means ordered in the last 90 days`, `SPM: sales per member`, `big = orders.total > 500`."""
-
-_RULES = "rule", "regel", "regla", "regola", "règle"
-_NO_WORD = "does not say which word it defines: write WORD means MEANING, and a rule for everybody as rule: TEXT"
 
 
 @dataclass(frozen=True)
@@ -112,7 +100,7 @@ class CorrectionTurn:
 
     question: str
     notes: str  # the query that was wrong, for the model alone
-    wording: str  # the question to which the new answer is saved as the right one: the `question` of `approve`
+    wording: str  # the `question` of `approve` for the new answer; empty where a person has to give one
 
 
 @dataclass(frozen=True)
@@ -154,11 +142,12 @@ def approve(
     """Save an answer as an example of its database, unless it is saved already."""
     sql, kept, simplified = _require_approvable_query(answer, resources), question.strip(), ""
     if not kept:
-        kept = answer.rephrased
+        kept = get_standalone_question(answer.record)
         if answer.record.follow_up:
+            proposed = f", and would be saved for {kept!r}" if kept else ""
             raise ExampleRefused(
-                f"not saved yet: {answer.question!r} follows earlier questions, and would be saved for {kept!r}: "
-                "give a question that can be understood alone, as /approve QUESTION or `question`"
+                f"not saved yet: {answer.question!r} follows earlier questions{proposed}: "
+                "give a `question` that can be understood alone"
             )
         simplified = answer.simplified if answer.simplified != kept else ""
     saved = _save_example(kept, sql, resources, settings, simplified=simplified, shared=shared)
@@ -168,11 +157,11 @@ def approve(
 
 
 def _save_example(
-    question: str, sql: str, resources: Resources, settings: Settings | None = None, **more: Any
+    question: str, sql: str, resources: Resources, settings: Settings | None = None, *, author: str = "", **more: Any
 ) -> Saved:
     """Save a correct answer as an example, and remove earlier ones that it replaces."""
     database, store = resources.database, resources.examples.open_store_for_saving()
-    example = make_example(database, question, sql, author=database.session.identity.name, **more)
+    example = make_example(database, question, sql, author=author or database.session.identity.name, **more)
     done = store.add([example], make_example_verifier(database, (settings or resources.settings).limits))
     outdated = _find_replaced_example_ids(store, example, database)
     return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
@@ -266,7 +255,9 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     shown = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
     wrong = f"This query was not right: {sql}. " if shown else ""
     notes = f"{wrong}What the person says after the question corrects it."
-    return CorrectionTurn(f"{answer.rephrased.strip()} {words.strip()}", notes, answer.rephrased)
+    return CorrectionTurn(
+        f"{end_sentence(answer.rephrased.strip())} {words.strip()}", notes, get_standalone_question(answer.record)
+    )
 
 
 def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancellation | None = None) -> Answer:
@@ -323,22 +314,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
 
 def note(text: str, resources: Resources, cancellation: Cancellation | None = None) -> Entry:
     """Add a definition (`WORD means MEANING`) or a rule (`rule: TEXT`) to the knowledge file."""
-    words = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) != "Cc")
-    if not words:
-        raise KnowledgeError("the note is empty: write /note active means ordered in the last 90 days")
-    if len(words) > LONGEST_NOTE:
-        raise KnowledgeError(f"the note has more than {LONGEST_NOTE:,} characters: split it")
-    parts = _MEANS.match(words)
-    if parts is None:
-        raise KnowledgeError(f"not saved: {words[:80]!r} {_NO_WORD}")
-    name, meaning = (parts["quoted"] or parts["plain"]).strip(), parts["meaning"].strip()
-    if parts["plain"] and name.lower() in _RULES:
-        return save_knowledge_entry(Entry("convention", meaning, meaning), resources)
-    schema = resources.database.schema()
-    entry = parse_definition(name, meaning, schema, only_sql=parts["how"] == "=")
-    if not is_term_name(name, schema, addresses=parts["how"] != ":" or bool(entry.sql)):
-        raise KnowledgeError(f"not saved: {name!r} {_NO_WORD}")
-    return save_knowledge_entry(entry, resources, cancellation)
+    return save_knowledge_entry(parse_note(text, resources.database.schema()), resources, cancellation)
 
 
 def save_knowledge_entry(
@@ -416,7 +392,10 @@ def _find_lesson(which: str, resources: Resources) -> Entry | FoundExample | Non
 
 
 def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancellation | None = None) -> str:
-    """Change a saved answer's question or SQL, or a definition's meaning; return the new id."""
+    """Change a saved answer's question or SQL, or a definition's meaning; return the new id.
+
+    The author stays. A text that another lesson has is refused, as it would take the place of that one.
+    """
     text = text.strip()
     if not text:
         raise SettingsError("the new text is empty: give the new question, SQL or meaning")
@@ -430,13 +409,21 @@ def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancell
         if entry.kind != "convention":
             schema = resources.database.schema()
             new = parse_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
-        new = replace(new, also=entry.also)
+        taken = _make_definition_id(new)
+        if taken != _make_definition_id(entry) and taken in _get_definitions_by_id(resources):
+            raise KnowledgeError(f"not changed: there is a {new.kind} {new.name!r} already ({taken[:_SHORT_ID]})")
+        new = replace(new, also=entry.also, author=entry.author)
         return _make_definition_id(save_knowledge_entry(new, resources, cancellation, replaces=entry))
     _check_may_remove_answer(lesson, resources.database)
     old = lesson.example
     question, sql = (old.question, text) if begins_sql(text) else (text, old.sql)
     _check_query_may_be_sent(sql, resources)
-    if (new_id := _save_example(question, sql, resources, shared=old.shared).id) != lesson.id:
+    if question.split() != old.question.split():
+        for hit in _list_approved_answers(resources):
+            if hit.example.question.split() == question.split():
+                other = f"{hit.id[:_SHORT_ID]}: {hit.example.sql}"
+                raise KnowledgeError(f"not changed: {question!r} is the question of another saved answer ({other})")
+    if (new_id := _save_example(question, sql, resources, author=old.author, shared=old.shared).id) != lesson.id:
         resources.examples.open_store_for_saving().remove([lesson.id])
     return new_id
 

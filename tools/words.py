@@ -393,6 +393,11 @@ def find_similar(word: str, known: Collection[str]) -> list[tuple[int, str]]:
     return sorted(pair for pair in distances if pair[0] <= allowed)
 
 
+def end_sentence(text: str) -> str:
+    """Return a text that ends as a sentence does, with a full stop if it has no mark there."""
+    return text if text[-1:] in ".!?…。！？।॥؟۔" else f"{text}."
+
+
 def join_words(items: Sequence[str], last: str = "and") -> str:
     """Join words into a list for a sentence: `a`, `a and b` or `a, b and c`."""
     if len(items) < 2:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ...tools.database import Cancellation
-from ...tools.errors import SettingsError
+from ...tools.errors import ExampleRefused, SettingsError
 from ...tools.knowledge import Entry
+from ...tools.knowledge.notes import cut_verb
 from .. import verbs
-from ..records import Status, Turn
+from ..records import Status, Turn, get_standalone_question
 from ..resources import Resources
 from .answer import Answer
 
@@ -94,6 +95,9 @@ def word_correction(answers: ConversationAnswers, args: str) -> verbs.Correction
 def _approve_answer(answers: ConversationAnswers, args: str, *, shared: bool = False) -> str:
     chosen, words = answers.choose(args, "approve")
     question = words or answers.choose_wording(chosen)
+    if chosen.answer.answered and chosen.answer.record.follow_up and not question:
+        asked, how = chosen.answer.question, _say_how_to_approve(chosen.answer)
+        raise ExampleRefused(f"not saved yet: {asked!r} follows earlier questions: {how}")
     return _format_saved(answers, verbs.approve(chosen.answer, answers.resources, question=question, shared=shared))
 
 
@@ -105,7 +109,7 @@ def _correct_answer(answers: ConversationAnswers, args: str) -> str:
     if chosen.answer.record.follow_up and not question:
         # It is shown and can be approved, under words that the person has seen.
         right = answers.take(verbs.rerun(chosen.answer, sql.strip(), answers.resources))
-        return f"{right.text}\nnot saved yet: /approve {right.rephrased} saves it, under these words or better ones"
+        return f"{right.text}\nnot saved yet: {_say_how_to_approve(right)}"
     correction = verbs.correct(chosen.answer, sql.strip(), answers.resources, question=question)
     right = answers.take(correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
@@ -113,13 +117,25 @@ def _correct_answer(answers: ConversationAnswers, args: str) -> str:
     return "\n".join([right.text, _format_saved(answers, correction.saved), *offers])
 
 
+_WRITE_QUESTION = "write /approve QUESTION, with a question that can be understood alone"
+
+
+def _say_how_to_approve(answer: Answer) -> str:
+    proposed = get_standalone_question(answer.record)
+    return f"/approve {proposed} saves it, under these words or better ones" if proposed else _WRITE_QUESTION
+
+
+def offer_approval(wording: str) -> str:
+    """Return what to say of a corrected answer, which is saved to the question `wording` if there is one."""
+    how = f"/approve saves it as the answer to: {wording}" if wording else _WRITE_QUESTION
+    return f"right now? {how}"
+
+
 def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     offered = next(filter(None, (held.answer.proposals for held in reversed(answers.held))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(offered):
         raise SettingsError(f"there is no suggestion {number}: /correct makes suggestions")
-    return _format_saved_entry(
-        verbs.save_knowledge_entry(offered[int(number) - 1], answers.resources, answers.cancellation)
-    )
+    return _save_entry(answers, partial(verbs.save_knowledge_entry, offered[int(number) - 1]))
 
 
 def _explain_answer(answers: ConversationAnswers, args: str) -> str:
@@ -160,14 +176,19 @@ def _edit_lesson(answers: ConversationAnswers, args: str) -> str:
     named = [name for name in names if args.lower().startswith(f"{name.lower()} ")]
     which = max(named, key=len, default=args.partition(" ")[0])
     id_ = which if named else answers.choose_lesson(which)
-    text = args[len(which) :].strip().removeprefix("means ")
+    text = cut_verb(args[len(which) :].strip())
     new = verbs.edit_lesson(id_, text, answers.resources, answers.cancellation)
     answers.listed = {number: new if held == id_ else held for number, held in answers.listed.items()}
     return f"changed {which}: /lessons shows it"
 
 
-def _format_saved_entry(entry: Entry) -> str:
-    return f"remembered in {entry.source}: {entry.line}{verbs.format_unchecked(entry.unchecked)}"
+def _save_entry(answers: ConversationAnswers, save: Callable[[Resources, Cancellation | None], Entry]) -> str:
+    known = answers.resources.knowledge.read()
+    earlier = {entry.key.lower(): entry for entry in known.entries} if known else {}
+    entry = save(answers.resources, answers.cancellation)
+    text = f"remembered in {entry.source}: {entry.line}{verbs.format_unchecked(entry.unchecked)}"
+    old = earlier.get(entry.key.lower())
+    return text if old is None or (old.text, old.sql) == (entry.text, entry.sql) else f"{text}\nreplaces: {old.line}"
 
 
 def _format_saved(answers: ConversationAnswers, saved: verbs.Saved) -> str:
@@ -187,7 +208,7 @@ RUN: dict[str, Callable[[ConversationAnswers, str], str]] = {
     "/approve": _approve_answer,
     "/share": partial(_approve_answer, shared=True),
     "/correct": _correct_answer,
-    "/note": lambda answers, rest: _format_saved_entry(verbs.note(rest, answers.resources, answers.cancellation)),
+    "/note": lambda answers, rest: _save_entry(answers, partial(verbs.note, rest)),
     "/accept": _accept_suggestion,
     "/lessons": _list_lessons,
     "/edit": _edit_lesson,

@@ -195,15 +195,14 @@ def format_answer_cost(answer: AnswerRecord, labels: Labels) -> str:
     return ", ".join(filter(None, (queries, model, f"{labels.number(answer.usage.seconds, 1)} s")))
 
 
-_PLAIN_FAILURES: dict[str | None, str] = {
-    "timeout": "This took more than {seconds} s. Try a shorter period or fewer rows.",
-    "too_large": "The result is too large. Ask for fewer rows or columns, or for a summary.",
-}
+_PLAIN_FAILURES: dict[str | None, str] = {"timeout": "took_too_long", "too_large": "result_too_large"}
+"""Labels for kinds of errors."""
 
 
-def error_text(error: str, kind: str | None, seconds: float) -> str:
+def error_text(error: str, kind: str | None, seconds: float, labels: Labels) -> str:
     """Return the text of an answer to a question that failed, in plain words."""
-    return _PLAIN_FAILURES.get(kind, error).replace("{seconds}", f"{seconds:g}")
+    plain = _PLAIN_FAILURES.get(kind)
+    return labels.say(plain, seconds=f"{seconds:g}") if plain else error
 
 
 WITHHELD = "The rows are shown only to the person who asked, because they contain data that must not leave."

@@ -18,7 +18,7 @@ from ...tools.formats import ColumnFormat, format_cell
 from ...tools.labels import find_language, join_names, read_languages
 from ...tools.measures import find_measure
 from ...tools.sql import Query, read_query
-from ...tools.words import fold, humanize_name, words
+from ...tools.words import end_sentence, fold, humanize_name, words
 from ..advice import with_fallback
 from ..records import AnswerRecord, PlainResult
 from .phrasing import ROWS_IN_WORDS, TEXT_CHARACTERS, cut
@@ -260,8 +260,7 @@ def _build_sentence(
         text += cell + piece
     if "%" in gapped and not percent and "percent" not in {form.kind for form in forms}:
         return None
-    text = text.strip()
-    return text if text[-1] in ".!?…。！？।॥؟۔" else f"{text}."
+    return end_sentence(text.strip())
 
 
 def _strip_units(pieces: list[str], forms: Sequence[ColumnFormat], given: str) -> list[str] | None:

@@ -7,7 +7,7 @@ from langgraph.graph import END
 
 from ...tools.errors import TableturnError
 from ..answers.answer import Answer
-from ..answers.commands import ConversationAnswers, is_slash_command, teach
+from ..answers.commands import ConversationAnswers, is_slash_command, offer_approval, teach
 from ..effects import Body, do
 from ..records import AnswerRecord
 from ..resources import Run
@@ -42,7 +42,7 @@ def _run_command_on_answer(line: str, state: AgentState, run: Run) -> Update:
     except TableturnError as error:
         said = str(error)
     if isinstance(said, CorrectionTurn):
-        reply = AIMessage(f"asked again; right now? /approve saves it as the answer to: {said.wording}")
+        reply = AIMessage(f"asked again; {offer_approval(said.wording)}")
         asked: Update = {"question": said.question, "evidence": said.notes, "wordings": {said.question: said.wording}}
         return {"messages": [reply], "next": "rephrase", **asked}
     answer = kept if len(answers.held) == before else dump(answers.held[-1].answer.record)

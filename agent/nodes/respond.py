@@ -262,7 +262,7 @@ def _make_conclusion(
     stop = turn.stop
     if stop and stop.status in ("failed", "unanswerable"):
         kind = chosen.error_kind if stop.kind == "error" and chosen else None
-        return _Conclusion(stop.status, error_text(stop.why, kind, run.settings.query_seconds))
+        return _Conclusion(stop.status, error_text(stop.why, kind, run.settings.query_seconds, labels))
     if stop and stop.kind == "schema":
         return _Conclusion("converged", stop.why)
     if chosen is not None and chosen.result is not None:
@@ -281,7 +281,8 @@ def _make_conclusion(
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, told)), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
-    return _Conclusion("failed", error_text(f"No query for this question ran: {why}", kind, run.settings.query_seconds))
+    text = error_text(f"No query for this question ran: {why}", kind, run.settings.query_seconds, labels)
+    return _Conclusion("failed", text)
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for

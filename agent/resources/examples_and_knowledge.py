@@ -137,7 +137,7 @@ class PersonKnowledge:
             return self._made[2]
 
     def add(self, entry: Entry) -> Entry:
-        """Add an entry in this person's name, and return the stored entry."""
+        """Add an entry in its author's name, or else this person's, and return the stored entry."""
         key, path = self._key, self._knowledge_path
         if path is None:
             raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
@@ -150,7 +150,8 @@ class PersonKnowledge:
             for known in others:
                 if (place := _get_private_knowledge_path(path, known.rights)) is not None:
                     KnowledgeWriter(place, known.author).add(known)
-        added = KnowledgeWriter(path, self._database.session.identity.name).add(replace(entry, rights=key))
+        author = entry.author or self._database.session.identity.name
+        added = KnowledgeWriter(path, author).add(replace(entry, rights=key))
         return self._hide_private_source(added)
 
     def remove(self, name: str) -> bool:

@@ -15,15 +15,15 @@ export function Dialog({ title, open, onClose, children }) {
   </dialog>`;
 }
 
-/** A field with a button; `other` is a second button, with what it does. */
-export function Line({ label, button, onGiven, other, needed = false, given = "" }) {
+/** A field with a button; `other` is a second button, with what it does; `hint` stands in the empty field. */
+export function Line({ label, button, onGiven, other, needed = false, given = "", hint = "" }) {
   const [text, setText] = useState(given);
   const submit = (event) => {
     event.preventDefault();
     onGiven(text.trim());
   };
   return html`<form class="line" onSubmit=${submit}>
-    <label>${label}<input maxlength="10000" required=${needed} value=${text} onInput=${(event) => setText(event.target.value)} /></label>
+    <label>${label}<input maxlength="10000" required=${needed} placeholder=${hint} value=${text} onInput=${(event) => setText(event.target.value)} /></label>
     <button>${button}</button>
     ${other && html`<button type="button" onClick=${() => other[1](text.trim())}>${other[0]}</button>`}
   </form>`;

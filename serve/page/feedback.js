@@ -14,7 +14,10 @@ export function Feedback({ turn, tools }) {
   const [problem, setProblem] = useState(null);
   const [proposed, setProposed] = useState({ lines: [] });
   const [noted, setNoted] = useState(null);
-  const [wording, setWording] = useState(turn.wording ?? turn.answer.rephrased);
+  const first = tools.turns[0]?.id === turn.id;
+  const { question, rephrased } = turn.answer;
+  const proposal = turn.wording ?? (first || rephrased !== question ? rephrased : ""); // a follow-up's own words say nothing alone
+  const [wording, setWording] = useState(proposal);
   const place = useRef(null);
   const given = turn.feedback?.kind;
   const give = async (feedback, id = turn.id) => {
@@ -26,7 +29,10 @@ export function Feedback({ turn, tools }) {
       const why = told.entry?.unchecked;
       setProblem(why ? { message: sentenceOf(say("page_unchecked", { why })) } : null);
       if (told.proposals) setProposed({ turn: told.turn, lines: told.proposals });
-      if (told.turn) tools.add(await get(`turns/${told.turn}`));
+      if (told.turn) {
+        tools.add(await get(`turns/${told.turn}`));
+        setTimeout(() => document.getElementById(`turn-${told.turn}`)?.focus({ preventScroll: true })); // once it is drawn
+      }
     } catch (error) {
       setProblem(error);
       if (error.kind === "ExampleRefused" && feedback.kind === "approve") unfold("right");
@@ -42,8 +48,11 @@ export function Feedback({ turn, tools }) {
     if (what) setTimeout(() => show(place.current?.querySelector(".panel")));
   };
   const toggle = (what) => unfold(open === what ? null : what);
-  const first = tools.turns[0]?.id === turn.id;
-  const right = () => (first ? give({ kind: "approve" }) : toggle("right"));
+  const right = () => {
+    if (first) give({ kind: "approve" });
+    else if (turn.wording && open === "right") place.current.querySelector(".panel form").requestSubmit(); // its words were proposed
+    else unfold("right");
+  };
   return html`<div class="feedback" ref=${place}>
     <div class="buttons">
       ${turn.answer.answered && html`<button aria-pressed=${String(given === "approve")} aria-expanded=${String(open === "right")} onClick=${right}><${Icon} name="up" />${say("page_right")}</button>`}
@@ -53,12 +62,12 @@ export function Feedback({ turn, tools }) {
     </div>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
     ${open === "right" && html`<div class="panel"><${Line} label=${say(turn.wording ? "page_right_now" : "page_save_answer")} button=${say("page_save")} needed
-      given=${turn.wording ?? turn.answer.rephrased} onGiven=${(question) => give({ kind: "approve", question })} /></div>`}
+      hint=${say("page_alone")} given=${proposal} onGiven=${(question) => give({ kind: "approve", question })} /></div>`}
     ${open === "wrong" && html`<div class="panel">
       <${Line} label=${say("page_what_wrong")} button=${say("page_answer_again")} needed
         other=${[say("page_only_wrong"), (text) => give({ kind: "down", text })]} onGiven=${(text) => give({ kind: "correct", text })} />
       ${turn.answer.sql && html`<details class="more" onToggle=${({ target }) => target.open && show(target, "textarea")}><summary>${say("page_write_right")}</summary>
-        ${!first && html`<div class="line"><label>${say("page_save_answer")}<input maxlength="10000" value=${wording} onInput=${(event) => setWording(event.target.value)} /></label></div>`}
+        ${!first && html`<div class="line"><label>${say("page_save_answer")}<input maxlength="10000" placeholder=${say("page_alone")} value=${wording} onInput=${(event) => setWording(event.target.value)} /></label></div>`}
         <${Editor} text=${turn.answer.sql} label=${say("page_right_query")} actions=${[[say("page_save_right"), (sql) => give({ kind: "correct", sql, question: first ? "" : wording.trim() })]]} onCancel=${() => setOpen(null)} /></details>`}
     </div>`}
     ${open === "note" && html`<div class="panel">

@@ -26,6 +26,14 @@ export function Table({ turn }) {
       (error) => asked.current === view && setProblem(error),
     );
   }, [view]);
+  const scrolled = useRef(null);
+  const [wider, setWider] = useState(false); // than what is seen of it
+  useEffect(() => {
+    const look = () => scrolled.current && setWider(scrolled.current.scrollWidth > scrolled.current.clientWidth + 1);
+    look();
+    addEventListener("resize", look);
+    return () => removeEventListener("resize", look);
+  }, [page]);
   const move = (change) => setView((now) => ({ ...now, offset: 0, ...change }));
   const sortBy = (place) => move(view.sort !== place ? { sort: place, descending: false }
     : view.descending ? { sort: null, descending: false } : { descending: true });
@@ -33,7 +41,8 @@ export function Table({ turn }) {
   const numeric = turn.answer.formats.map(isNumeric);
   return html`<div class="result">
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
-    <div class="scrolled" tabindex="0" role="group" aria-label=${say("page_rows")}>
+    ${wider && html`<p class="quiet">${say("page_more_columns")} →</p>`}
+    <div class="scrolled" ref=${scrolled} tabindex="0" role="group" aria-label=${say("page_rows")}>
       <table>
         <caption class="unseen">${turn.answer.rephrased || turn.question}</caption>
         <thead><tr>${page.headings.map((heading, place) => html`
@@ -49,7 +58,7 @@ export function Table({ turn }) {
   </div>`;
 }
 
-/** @param told  the answer's words, whose number of rows is not repeated */
+/** @param told  the answer's words, which say of what there are so many */
 function Pager({ view, page, move, told }) {
   const last = Math.min(page.offset + page.rows.length, page.total);
   const many = page.total > PAGE || view.search !== "";
@@ -62,7 +71,7 @@ function Pager({ view, page, move, told }) {
   };
   const numbers = told.match(/\d[\d.,]*\d|\d/g) ?? []; // 1.234,5 is one number
   const [first, known] = [page.offset + 1, !page.search && !page.truncated && numbers.includes(number(page.total, 0, marks))];
-  const range = page.total <= PAGE ? !known && count : known ? `${number(first, 0, marks)}–${number(last, 0, marks)}` : say("page_range", { first, last, count }, marks);
+  const range = page.total <= PAGE ? !known && count : say("page_range", { first, last, count: known ? number(page.total, 0, marks) : count }, marks);
   return html`<div class="pager">
     ${(many || page.rows.length > 3) && html`<input type="search" placeholder=${say("page_filter")} aria-label=${say("page_filter")} maxlength="200" value=${view.search}
       onInput=${(event) => later(() => move({ search: event.target.value }))} />`}

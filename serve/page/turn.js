@@ -29,7 +29,7 @@ function Progress({ turn: { live, begun } }) {
     <p class="phase"><span class="dots" aria-hidden="true"></span>${say(live.phase)}… <${Elapsed} since=${begun} /></p>
     ${live.tables.length > 0 && html`<p class="quiet">${say("page_tables")}: ${first(live.tables)}</p>`}
     ${live.sql && html`<${Code} text=${live.sql} writing />`}
-    ${live.runs.map((run) => html`<p class=${run.error ? "problem" : "quiet"}>${run.error ?? say("rows", { n: run.row_count ?? 0 })}</p>`)}
+    ${live.runs.map((run) => html`<p class="quiet">${run.error ? say("page_query_failed") : say("rows", { n: run.row_count ?? 0 })}</p>`)}
     ${live.notes.map((note) => html`<p class="quiet">${note}</p>`)}
   </div>`;
 }
@@ -77,7 +77,9 @@ function Answer({ turn, last, tools }) {
   const { answer } = turn;
   if (answer.status === "needs_clarification") return html`<${Asked} turn=${turn} open=${last && !tools.running} tools=${tools} />`;
   if (answer.intent === "small_talk") return html`<div class="talk"><p class="text" dir="auto">${answer.text}</p></div>`;
-  const { sentence, rest } = answer.answered ? parts(answer) : { sentence: answer.text, rest: "" };
+  const refused = refusal(answer);
+  const failed = say(answer.stop_kind === "edited" ? "page_query_failed" : "page_no_query_ran");
+  const { sentence, rest } = answer.answered ? parts(answer) : { sentence: refused ? failed : answer.text, rest: "" };
   const best = answer.answered && answer.columns.length > 0 && shape(answer);
   const cell = best === "figure" && turn.page.texts[0][0];
   const figured = cell && around(sentence, cell); // the number is said once, and large
@@ -86,6 +88,7 @@ function Answer({ turn, last, tools }) {
   return html`<div>
     ${answer.stop_kind === "edited" && html`<p class="badge">${say("page_your_query")}</p>`}
     <p dir="auto" class=${`text ${looks}`}>${figured ? html`${figured[0]}<span class="figure">${cell}</span>${figured[1]}` : sentence}</p>
+    ${refused && html`<p class="quiet" dir="auto">${say("page_database_says", { why: refused })}</p>`}
     <div class=${turn.early ? "told early" : "told"}>
       ${rest && html`<p class="text" dir="auto">${rest} <${WithThem} turn=${turn} tools=${tools} /></p>`}
       ${answer.answered && html`<${Doubt} answer=${answer} sureness=${tools.sureness} />`}
@@ -100,6 +103,12 @@ function Answer({ turn, last, tools }) {
     </div>
     <${Feedback} turn=${turn} tools=${tools} />`}
   </div>`;
+}
+
+/** What the database said of a query that failed, where the answer's text is little more than that. */
+function refusal({ status, stop_kind: stopped, text, attempts }) {
+  const errors = status === "failed" && stopped !== "declined" ? attempts.map(({ error }) => error).filter(Boolean) : [];
+  return errors.findLast((error) => text.endsWith(error)) ?? "";
 }
 
 /** Runs the query with the rows that the answer's own leaves out. */

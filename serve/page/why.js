@@ -17,11 +17,11 @@ export function Why({ turn: { answer, dates, page } }) {
   return html`<details class="more why">
     <summary>${say("page_rests_on")}</summary>
     <ul>
-      <li>${sentenceOf([say("page_queries_tried", { n: attempts.length }, page.marks), ended && say(ended)].filter(Boolean).join("; "))}
-        <span class="quiet"> (${say("page_confidence", { figure: number(confidence, 2, page.marks) })})</span></li>
+      <li>${sentenceOf([say("page_queries_tried", { n: attempts.length }, page.marks), ended && say(ended)].filter(Boolean).join("; "))}</li>
       ${trust && html`<li>${sentenceOf(trust)}</li>`}
       ${basis && lines(basis, dates).map(([name, text]) => html`<li><b>${say(name)}:</b> ${text}</li>`)}
       ${known.map((entry) => html`<li><b>${say("page_definition_of", { name: entry.name })}:</b> ${entry.text || entry.sql}${entry.author && ` (${entry.author})`}</li>`)}
+      <li class="quiet">${say("page_confidence", { figure: number(confidence, 2, page.marks) })}</li>
     </ul>
   </details>`;
 }

@@ -334,7 +334,13 @@ async def test_what_was_taught_is_listed_edited_and_undone(client: Client) -> No
         assert (await client.delete(f"/lessons/{which}")).status_code == 422
         assert (await client.patch(f"/lessons/{which}", json={"text": "orders.total > 7"})).status_code == 422
     assert (await client.get("/lessons")).json() == [changed, metric], "only ids name one"
-    for each in (changed, metric):
+    await client.post(f"/turns/{turn}/feedback", json={"kind": "approve", "question": "Who buys?"})
+    other = next(one for one in (await client.get("/lessons")).json() if one["name"] == "Who buys?")
+    taken = await client.patch(f"/lessons/{other['id']}", json={"text": "Who are the  customers?"})
+    named = f"another saved answer ({changed['id'][:8]}: {changed['meaning']})"
+    assert (taken.status_code, named in taken.json()["error"]["message"]) == (422, True)
+    assert len((await client.get("/lessons")).json()) == 3, "nothing is lost"
+    for each in (changed, metric, other):
         assert (await client.delete(f"/lessons/{each['id']}")).status_code == 204
     assert (await client.get("/lessons")).json() == []
     assert (await client.delete(f"/lessons/{term['id']}")).status_code == 422

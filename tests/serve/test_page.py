@@ -135,6 +135,26 @@ def test_an_answer_is_corrected_in_words_and_the_new_one_saved_with_its_question
     dialog.get_by_role("button", name="Close").click()
 
 
+def test_right_saves_what_was_corrected_in_words(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql("SELECT count(*) FROM orders"), sql("SELECT count(*) FROM orders WHERE total > 8")])
+    ask(page, "Number of orders")
+    last(page).get_by_role("button", name="Wrong").click()
+    last(page).get_by_label("What is wrong?").fill("small orders should not count")
+    page.keyboard.press("Enter")
+    turn = page.locator(".turn").nth(1)
+    turn.get_by_label("Right now? Save it as the answer to").wait_for()
+    assert turn.locator(".question").inner_text() == "Number of orders. small orders should not count"
+    assert turn.evaluate("turn => turn === document.activeElement"), "not the turn that was wrong"
+    turn.get_by_label("Right now?").fill("How many large orders are there?")
+    turn.get_by_role("button", name="Right").click()
+    turn.get_by_text("Saved as right.").wait_for()
+    turn.get_by_role("button", name="Note a definition").click()
+    turn.get_by_role("button", name="See and change").click()
+    saved = page.get_by_role("dialog", name="What was saved")
+    saved.get_by_role("region", name="How many large orders are there?").wait_for()
+    saved.get_by_role("button", name="Close").click()
+
+
 def test_a_follow_up_is_corrected_with_a_query_under_words_that_are_shown(visit: Visit, shop: Path) -> None:
     page = visit(shop, [sql(NAMES), sql("SELECT name FROM customers WHERE city = 'Paris'")])
     ask(page, "Who are the customers?")
@@ -152,7 +172,7 @@ def test_a_follow_up_is_corrected_with_a_query_under_words_that_are_shown(visit:
     turn.get_by_text("Or write the right query").click()
     turn.locator(".panel textarea:focus").wait_for()
     wording = turn.get_by_label("Save it as the answer to")
-    assert wording.input_value() == "only those in Lyon"
+    assert wording.input_value() == "", "its own words say nothing alone"
     wording.fill("Which customers are from Lyon?")
     turn.get_by_label("The right query").fill("SELECT name FROM customers WHERE city = 'Lyon'")
     turn.get_by_role("button", name="Save the right query").click()

@@ -29,16 +29,16 @@ def test_an_answer_comes_with_rows_files_and_reasons(visit: Visit, sample: Path)
     turn = last(page)
     status = turn.locator(".pager [role=status]")
     assert "235" in turn.locator(".lead").inner_text()
-    assert status.inner_text() == "1–25", "the sentence has counted them"
+    assert status.inner_text() == "1–25 of 235"
     turn.get_by_role("button", name="Next").click()
-    turn.get_by_text("26–50", exact=True).wait_for()
+    turn.get_by_text("26–50 of 235", exact=True).wait_for()
     turn.get_by_role("columnheader").nth(1).get_by_role("button").click()
     turn.locator("th[aria-sort=ascending]").wait_for()
-    turn.get_by_text("1–25", exact=True).wait_for()
+    turn.get_by_text("1–25 of 235", exact=True).wait_for()
     prices = [float(cell) for cell in cells(page, 2)]
     assert prices == sorted(prices)
     turn.get_by_label("Filter rows").fill("volta")
-    turn.get_by_text("1–25", exact=True).wait_for(state="detached")
+    turn.get_by_text("1–25 of 235", exact=True).wait_for(state="detached")
     assert all("volta" in cell.lower() for cell in cells(page))
     turn.get_by_label("Filter rows").fill("no such text")
     turn.get_by_text("No row has that text.").wait_for()
@@ -48,7 +48,8 @@ def test_an_answer_comes_with_rows_files_and_reasons(visit: Visit, sample: Path)
         assert Path(download.value.path()).read_bytes().startswith(start)
     assert not turn.locator(".sql").first.is_visible(), "the query is folded"
     turn.get_by_text("What it rests on").click()
-    assert "confidence" in turn.locator(".why").inner_text()
+    assert "It took 1 query." in turn.locator(".why").inner_text()
+    assert "How sure, from 0 to 1: " in turn.locator(".why").inner_text()
     turn.get_by_text("What was tried").click()
     assert "offline translator" in turn.inner_text()
     unfold_query(turn)
@@ -154,6 +155,20 @@ def test_a_table_that_pages_all_rows_is_not_called_cut(visit: Visit, sample: Pat
     last(page).locator(".pager").get_by_text(" of 9,500 rows").wait_for()
     assert "1,000" not in last(page).locator(".lead").inner_text(), "the rows are counted once, and all of them"
     assert not last(page).get_by_text("Only the first").first.is_visible()
+
+
+def test_a_table_wider_than_the_page_says_that_it_scrolls(visit: Visit, shop: Path, width: int) -> None:
+    columns = ", ".join(f"name || ' of {place}' AS {place}" for place in ("france", "germany", "portugal"))
+    page = visit(shop, [sql(f"SELECT {columns} FROM customers"), sql(NAMES)])
+    ask(page, "Who is from where?")
+    last(page).locator(".result").wait_for()
+    hint = last(page).get_by_text("More columns: scroll sideways")
+    if width == 390:
+        hint.wait_for()
+    assert hint.count() == (1 if width == 390 else 0)
+    ask(page, "Who are the customers?")
+    last(page).locator(".result").wait_for()
+    assert hint.count() == 0, "all of them are in sight"
 
 
 def test_a_note_of_its_kind_is_left_out_in_any_language(visit: Visit, sample: Path) -> None:
@@ -334,17 +349,17 @@ def test_a_table_is_as_it_was_left(visit: Visit, sample: Path) -> None:
     turn = last(page)
     turn.get_by_role("tab", name="Table").click()
     turn.get_by_role("button", name="Last page").click()
-    turn.get_by_text("226–235", exact=True).wait_for()
+    turn.get_by_text("226–235 of 235", exact=True).wait_for()
     turn.get_by_role("button", name="First page").click()
-    turn.get_by_text("1–25", exact=True).wait_for()
+    turn.get_by_text("1–25 of 235", exact=True).wait_for()
     turn.get_by_role("columnheader").nth(1).get_by_role("button").click()
     turn.get_by_role("button", name="Next").click()
-    turn.get_by_text("26–50", exact=True).wait_for()
+    turn.get_by_text("26–50 of 235", exact=True).wait_for()
     before = cells(page)
     turn.get_by_role("tab", name="Chart").click()
     turn.locator(".chart").wait_for()
     turn.get_by_role("tab", name="Table").click()
-    turn.get_by_text("26–50", exact=True).wait_for()
+    turn.get_by_text("26–50 of 235", exact=True).wait_for()
     assert cells(page) == before
     assert turn.locator("th[aria-sort=ascending]").count() == 1
 

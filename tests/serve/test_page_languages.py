@@ -57,7 +57,7 @@ def test_a_german_browser_gets_a_german_page(visit: Visit, shop: Path) -> None:
     assert turn.get_by_role("status").first.inner_text() == "", "the sentence has counted them"
     for summary in turn.locator(".folded > details > summary").all():
         summary.click()
-    assert "1 Abfrage versucht" in turn.locator(".why").inner_text()
+    assert "1 Abfrage war nötig." in turn.locator(".why").inner_text()
     turn.get_by_role("button", name="Falsch").click()
     has_no_english_label(page)
     turn.get_by_role("button", name="Definition notieren").click()
@@ -84,6 +84,15 @@ def test_a_german_browser_gets_a_german_page(visit: Visit, shop: Path) -> None:
     assert earlier.get_by_role("heading").inner_text() == "Heute"
     earlier.get_by_role("button", name="Wer ist Kunde? löschen").click()
     page.get_by_role("dialog", name="Unterhaltung löschen?").get_by_role("button", name="Behalten").click()
+
+
+def test_a_query_that_fails_is_told_in_german(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql("SELECT wobble FROM customers")], language="de-DE", examples="none")
+    ask_in_german(page, "Wer ist Kunde?")
+    assert last(page).locator(".problem").first.inner_text().startswith("Keine Abfrage zu dieser Frage ließ sich")
+    last(page).get_by_text("Die Datenbank meldet: no such column: wobble").wait_for()
+    assert "No query" not in last(page).inner_text()
+    has_no_english_label(page)
 
 
 def test_signing_in_is_in_the_browsers_language(visit: Visit, shop: Path) -> None:

@@ -268,7 +268,8 @@ def _compile_query(entry: Entry, schema: Schema, database: Database) -> None:
     query, names = _write_entry_query(entry, schema)
     failed = query and database.compile_check(query, [table for table in schema.tables if table.name in names])
     if failed:
-        raise KnowledgeError(f"its SQL does not compile: {failed}")
+        form = "write a condition as TABLE.COLUMN = VALUE, or the meaning as a sentence"
+        raise KnowledgeError(f"its SQL does not compile: {failed}; {form}")
 
 
 def _resolve_entry_item(item: Item, schema: Schema) -> Item:

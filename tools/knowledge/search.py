@@ -67,11 +67,12 @@ _ADDRESSES = frozenset(
     stem_word(fold(word))
     for word in STOP_WORDS
     | make_word_set(
-        """achtung always attention aviso beachte bitte caution fyi hint hinweis immer important importante keep merke
-        mind nb never nota note notiz remark remember reminder tip toujours warning wichtig"""
+        """achtung always attention aviso beachte bitte caution das dies diese er es fyi hint hinweis immer important
+        importante keep merke mind nb never nota note notiz remark remember reminder sie tip toujours warning was
+        wer wichtig"""
     )
 )
-"""Stems of words before a colon that address the reader: `Please remember: ...`."""
+"""Stems of words that define nothing before a colon or `ist`: `Please remember: ...`, `Das ist ...`."""
 
 _FAMILIAR = frozenset(
     """

@@ -16,7 +16,7 @@ from ...answers.commands import ConversationAnswers, NumberedAnswer
 from ...answers.paging import PagedResultCache, PageRequest, make_first_page
 from ...answers.phrasing import format_count
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
-from ...records import Turn, Usage
+from ...records import Turn, Usage, get_standalone_question
 from ...verbs import compute_token_cost
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class ChatSession(ConversationAnswers):
         wording = super().choose_wording(chosen)
         if self.edit_line is None or not (wording or chosen.answer.record.follow_up):
             return wording
-        return self.edit_line("save as the answer to: ", wording or chosen.answer.rephrased)
+        return self.edit_line("save as the answer to: ", wording or get_standalone_question(chosen.answer.record))
 
     def is_waiting_for_reply(self) -> bool:
         """Whether the last turn asked a question back, so that the next input is the reply."""

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ....tools.errors import TableturnError
 from ....tools.terminal import print_json_line, sanitize_text, warn
-from ...answers.commands import is_slash_command
+from ...answers.commands import is_slash_command, offer_approval
 from ...conversation_files import lock_conversation, open_checkpointer
 from ...options import AgentOptions
 from ..display import show_answer
@@ -86,8 +86,8 @@ def _ask_question(chat: ChatSession, asked: NextQuestion, as_json: bool) -> int:
         print_json_line(answer.to_dict())
     else:
         show_answer(answer, brief=True)
-    if asked.wording and answer.answered:
-        warn(f"right now? /approve saves it as the answer to: {asked.wording}")
+    if asked.notes and answer.answered:  # it was asked again with a correction
+        warn(offer_approval(asked.wording))
     return ANSWERED if answer.answered else NOT_ANSWERED
 
 

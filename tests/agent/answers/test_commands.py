@@ -11,6 +11,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from tableturn.agent import SQLAgent
 from tableturn.agent.graph import AgentGraph, build_graph
+from tableturn.tools.errors import ExampleRefused
 
 from tests.support.scripted import ScriptedModel, writes
 
@@ -144,3 +145,33 @@ def test_a_metric_that_counts_rows_can_be_edited(agent: SQLAgent, known: Path) -
     agent.edit_lesson(lesson.id, "COUNT(*) * 1.0")
     assert agent.list_lessons()[0].meaning == "COUNT(*) * 1.0"
     assert "orders" in known.read_text()
+
+
+def test_a_note_says_what_it_replaces(agent: SQLAgent) -> None:
+    told = server(agent)
+    assert "replaces" not in told.say("/note late means paid after a month")
+    assert told.say("/note Late means paid after a week").endswith('\nreplaces: term "late": paid after a month.')
+    assert "replaces" not in told.say("/note Late means paid after a week")
+    assert told.say("/edit late heißt paid after a year") == "changed late: /lessons shows it"
+    assert "    paid after a year" in told.say("/lessons")
+
+
+def test_a_follow_up_that_was_not_written_anew_is_saved_under_no_words_of_its_own(shop: Path, tmp_path: Path) -> None:
+    paris = "SELECT count(*) FROM customers WHERE city = 'Paris'"
+    model = writes("SELECT count(*) FROM customers", paris, RIGHT)
+    with SQLAgent(shop, model=model, examples=tmp_path / "store") as agent:
+        told = server(agent)
+        told.say("How many customers are there?")
+        told.say("and in Paris")
+        how = "write /approve QUESTION, with a question that can be understood alone"
+        assert told.say("/approve") == f"not saved yet: 'and in Paris' follows earlier questions: {how}"
+        told.say("/correct only numbers one and three count")
+        assert told.state["messages"][-3].text == f"asked again; right now? {how}"
+        assert "saved 'Paris, one and three' as an example" in told.say("/approve Paris, one and three")
+        assert told.say(f"/correct {paris}").endswith(f"\nnot saved yet: {how}")
+        talk = agent.conversation()
+        talk.ask("How many customers are there?")
+        later = talk.ask("and in Paris")
+        with pytest.raises(ExampleRefused) as refused:
+            agent.approve(later)
+        assert str(refused.value).endswith("questions: give a `question` that can be understood alone")

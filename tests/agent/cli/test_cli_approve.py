@@ -74,7 +74,8 @@ def test_without_a_terminal_a_follow_up_is_saved_only_under_words_that_were_seen
     right = "SELECT name FROM customers WHERE city = 'Lyon'"
     first = "Show the names of the customers\nOnly those in Paris\n"
     ran = chat(shop, f"{first}/approve\n/correct {right}\n")
-    assert "give a question that can be understood alone" in ran.stderr
+    assert "'Only those in Paris' follows earlier questions: /approve " in ran.stderr
+    assert "saves it, under these words or better ones" in ran.stderr
     assert "not saved yet: /approve " in ran.stderr
     assert kept() == []
     chat(shop, f"{first}/correct {right}\n/approve Who is in Lyon?\n")

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent, verbs
@@ -442,3 +443,48 @@ def test_the_offline_translator_says_which_definitions_it_does_not_read(shop: Pa
         assert answer.sql, "it reads the column of that name"
         assert any("not understood" in note and "“city”" in note for note in answer.notes)
         assert not any("not understood" in note for note in agent.ask("How many customers are there?").notes)
+
+
+@pytest.mark.parametrize(
+    ("note", "name"),
+    [
+        ("Umsatz heißt Summe der Bestellungen", "Umsatz"),
+        ("guter Kunde bedeutet: zahlt schnell", "guter Kunde"),
+        ("Stammkunde ist wer oft bestellt", "Stammkunde"),
+        ("chiffre signifie la somme des ventes", "chiffre"),
+        ("bon client veut dire paie vite", "bon client"),
+        ("cliente fiel significa compra a menudo", "cliente fiel"),
+        ("Neukunde: wer neu ist", "Neukunde"),
+    ],
+)
+def test_a_word_is_defined_in_other_languages(shop: Path, known: Path, note: str, name: str) -> None:
+    with SQLAgent(shop, model=writes("SELECT 1")) as agent:
+        entry = agent.note(note)
+        assert (entry.name, entry.text[0].isalpha()) == (name, True)
+        with pytest.raises(KnowledgeError, match="does not say which word it defines"):
+            agent.note("Das ist falsch")
+
+
+def test_a_definition_that_is_neither_sql_nor_words_tells_the_form(shop: Path, known: Path) -> None:
+    with SQLAgent(shop, model=writes("SELECT 1")) as agent, pytest.raises(KnowledgeError) as told:
+        agent.note("sold orders means total = 0 in orders")
+    assert "write a condition as TABLE.COLUMN = VALUE, or the meaning as a sentence" in str(told.value)
+
+
+def test_an_edited_lesson_keeps_its_author_and_takes_no_others_place(shop: Path, known: Path, tmp_path: Path) -> None:
+    sources: dict[str, Any] = {"model": writes("SELECT count(*) FROM customers"), "examples": tmp_path / "store"}
+    with SQLAgent(shop, user="ada", **sources) as agent:
+        agent.approve(agent.ask("How many customers?"))
+        agent.note("big order = orders.total > 15")
+        agent.note("rule: totals are in euros")
+        agent.note("rule: dates are in UTC")
+    with SQLAgent(shop, user="bo", **sources) as agent:
+        ids = {lesson.name: lesson.id for lesson in agent.list_lessons()}
+        agent.edit_lesson(ids["How many customers?"], "How many customers are there?")
+        agent.edit_lesson("big order", "orders.total > 16")
+        with pytest.raises(KnowledgeError, match="there is a convention 'dates are in UTC' already"):
+            agent.edit_lesson(ids["totals are in euros"], "dates are in UTC")
+        told = {lesson.name: lesson.author for lesson in agent.list_lessons()}
+        names = ("How many customers are there?", "big order", "totals are in euros", "dates are in UTC")
+        assert [told[name] for name in names] == ["ada"] * 4
+        assert agent.note("big order = orders.total > 17").author == "bo", "another definition is its writer's"

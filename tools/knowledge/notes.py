@@ -1,0 +1,50 @@
+"""Definitions and rules as people write them in one line: `WORD means MEANING`, `rule: TEXT`."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from ..database.schema import Schema
+from ..errors import KnowledgeError
+from .entry import Entry
+from .fragment import parse_definition
+from .search import is_term_name
+
+LONGEST_NOTE = 1_500  # characters of a note: what is longer finds no room in a prompt
+
+_VERBS = r"(?:means|is when|stands for|heißt|heisst|bedeutet|ist|signifie|veut dire|significa)\b"
+_MEANS = re.compile(
+    r"^(?:[\"“'`](?P<quoted>[^\"”`]{1,80})[\"”'`]|(?P<plain>.{1,80}?))"
+    rf"\s*(?P<how>\b{_VERBS}:?|:(?=\s)|(?<![<>!=])=(?!=))\s*(?P<meaning>.+)$",
+    re.DOTALL,
+)
+"""`active means ordered in the last 90 days`, `SPM: sales per member`, `big = orders.total > 500`."""
+
+_VERB_FIRST = re.compile(rf"{_VERBS}\s+")
+_RULES = "rule", "regel", "regla", "regola", "règle"
+_NO_WORD = "does not say which word it defines: write WORD means MEANING, and a rule for everybody as rule: TEXT"
+
+
+def parse_note(text: str, schema: Schema) -> Entry:
+    """Return the definition or rule that a note writes; raise `KnowledgeError` if it is neither."""
+    words = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) != "Cc")
+    if not words:
+        raise KnowledgeError("the note is empty: write it as in: active means ordered in the last 90 days")
+    if len(words) > LONGEST_NOTE:
+        raise KnowledgeError(f"the note has more than {LONGEST_NOTE:,} characters: split it")
+    parts = _MEANS.match(words)
+    if parts is None:
+        raise KnowledgeError(f"not saved: {words[:80]!r} {_NO_WORD}")
+    name, meaning = (parts["quoted"] or parts["plain"]).strip(), parts["meaning"].strip()
+    if parts["plain"] and name.lower() in _RULES:
+        return Entry("convention", meaning, meaning)
+    entry = parse_definition(name, meaning, schema, only_sql=parts["how"] == "=")
+    if not is_term_name(name, schema, addresses=parts["how"].strip(":") not in ("", "ist") or bool(entry.sql)):
+        raise KnowledgeError(f"not saved: {name!r} {_NO_WORD}")
+    return entry
+
+
+def cut_verb(text: str) -> str:
+    """Return a meaning without the verb that may stand before it, as in `means ordered this year`."""
+    return text[verb.end() :] if (verb := _VERB_FIRST.match(text)) else text
