@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 from itertools import pairwise
 from typing import Literal
@@ -14,22 +14,36 @@ from unicodedata import normalize
 
 from sqlglot import exp
 
-from ..basis.dates import DateUse, add_days, find_date_use, find_format, is_date_text
-from ..database.rendering.text import one_line
-from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
 from ..sql.nodes import get_argument
 from ..sql.parse import return_default_if_unparsable
 from ..sql.query import Query, TableColumn
 from ..sql.scope import QuerySource, Scope
-from ..words import humanize_name, stem_name, words
+from ..words import humanize_name
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
+from .newest import compare_newest_date
+from .parts import (
+    asks_for_each,
+    excludes_constants,
+    find_exclusion,
+    find_sum,
+    get_source_name,
+    is_text_column,
+    list_key_columns,
+    list_visible_ctes,
+    make_case,
+    make_count,
+    render_cell,
+    to_int,
+    write_condition,
+    write_missing,
+)
 from .path import (
     MOSTLY_ONE,
     NO_SUBJECT,
-    ROWID,
     SHAPING,
     UNLIKE_NULL,
+    Count,
     JoinPath,
     JoinStep,
     NotCountedError,
@@ -40,32 +54,13 @@ from .path import (
     expects_every_row_to_match,
     find_passed_column,
     find_path,
-    make_column,
     select_from,
 )
 
-Count = Callable[[str], Sequence[Sequence[Cell]]]
-"""Runs a query within the time that is left and returns its rows; raises `NotCountedError` if it gets none."""
-
-_LONGEST = 10_000
-_MOST_SCOPES = 8
+_LONGEST, _MOST_SCOPES = 10_000, 8
 _EXAMPLES = 3
-_YEAR = 365  # days, of a period without a beginning
-_LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
-_CELL = 40  # characters of a value that is shown
-_TEXTS = ("char", "text", "string", "clob")
 _MOST_VALUES = 10_000  # of a column whose variants are looked for
 _CODE = 2  # characters of values that are all codes
-_EACH = ("each", "every", "all")
-_NOW = re.compile(r"current_|\b(?:now|today|curdate|sysdate|localtime)", re.IGNORECASE)
-_NEWEST = 4  # dates by which a table tells that each of its rows is about a month or a week
-_DAYS, _DAYS_BEFORE = 10_000, 8_000  # of the calendar in which a period is looked for
-_CALENDAR = f"""
-    WITH digit AS ({" UNION ALL ".join(f"SELECT {n} AS n" for n in range(10))})
-    SELECT MIN(asked), MAX(asked) FROM (SELECT {{day}} AS asked FROM (
-        SELECT a.n + 10 * b.n + 100 * c.n + 1000 * e.n AS n FROM digit AS a CROSS JOIN digit AS b
-        CROSS JOIN digit AS c CROSS JOIN digit AS e) AS number) AS calendar
-"""
 
 _UNREAD = Ledger(not_counted=("the query cannot be read",))
 
@@ -106,7 +101,10 @@ def build_query_ledger(
     other, other_sql = keeper.recompute_with_lost_rows(value) if isinstance(value, int | float) else (None, "")
     keeper.add_ones()
     if newest is not None:
-        compare = partial(keeper.compare_newest_date, newest, today or date.today())
+
+        def compare() -> None:
+            keeper.newest = compare_newest_date(query, count, newest, today or date.today())
+
         keeper.attempt("whether the data ends before the period asked about", compare)
     for scope in query.scopes[:_MOST_SCOPES]:  # last, as time may run out
         keeper.add_variants(scope)
@@ -150,7 +148,7 @@ class _LedgerCounter:
 
     def add_scope_counts(self, scope: Scope) -> None:
         """Add the counts of one SELECT, as far as its rows can be counted."""
-        read = ", ".join(map(_get_source_name, scope.sources))
+        read = ", ".join(map(get_source_name, scope.sources))
         try:
             path = find_path(self.query, scope)
         except NotCountedError as reason:
@@ -171,9 +169,9 @@ class _LedgerCounter:
             if inner is None or not isinstance(inner.unnest(), exp.Query):
                 continue
             other = self.query.find_scope(inner.unnest())
-            matched = ", ".join(map(_get_source_name, other.sources if other is not None else ())) or "a sub-query"
+            matched = ", ".join(map(get_source_name, other.sources if other is not None else ())) or "a sub-query"
             self.not_counted.append(f"the rows of {read} that have no match in {matched}: it is in a condition")
-            if (condition := _find_exclusion(node)) is None:
+            if (condition := find_exclusion(node)) is None:
                 continue
             if other is not None:
                 what = f"missing values in {matched}, which “not in” compares"
@@ -181,7 +179,7 @@ class _LedgerCounter:
             what = f"the rows of {read} that “not in” leaves out for a missing value"
             self.attempt(what, partial(self._add_rows_without_value, scope, condition))
         for condition in self.query.conditions(scope) if scope.sources else ():
-            if condition.clause == "where" and _excludes_constants(self.query, condition.node):
+            if condition.clause == "where" and excludes_constants(self.query, condition.node):
                 what = f"the rows of {read} that a condition leaves out for a missing value"
                 self.attempt(what, partial(self._add_rows_without_value, scope, condition.node, is_told=False))
 
@@ -189,14 +187,14 @@ class _LedgerCounter:
         """Add the values of one SELECT's groups that differ only in how they are written."""
         select, terms = scope.select, self.query.resolve_group_by_terms(scope)
         if terms is None and select.args.get("group") is not None:
-            read = ", ".join(map(_get_source_name, scope.sources))
+            read = ", ".join(map(get_source_name, scope.sources))
             self.not_counted.append(f"missing values and variants in {read}: it groups in several ways")
         if select.args.get("distinct") is not None and not self.query.find_aggregates(scope):
             terms = terms or [one.unalias() for one in select.expressions]
         different = (one for one in self.query.find_aggregates(scope, exp.Count) if isinstance(one.this, exp.Distinct))
         counted = (one for one in map(get_argument, different) if one is not None)
         found = self._find_columns([*(terms or ()), *counted], scope, "variants")
-        texts = [one for one in found if _is_text_column(one.schema) and not one.schema.likely_key]
+        texts = [one for one in found if is_text_column(one.schema) and not one.schema.likely_key]
         for column in {one.place: one for one in texts}.values():
             self.attempt(f"variants of {'.'.join(column.item)}", partial(self._add_value_variants, scope, column))
 
@@ -206,7 +204,7 @@ class _LedgerCounter:
         for node in nodes:
             if (column := find_passed_column(self.query, node)) is None:
                 named = [find_passed_column(self.query, one) for one in node.find_all(exp.Column)]
-                if any(what != "variants" or one is None or _is_text_column(one.schema) for one in named):
+                if any(what != "variants" or one is None or is_text_column(one.schema) for one in named):
                     self.not_counted.append(f"{what} of {self.query.text(node)}: the value is computed")
             elif column.scope is scope and not (column.source.table is not None and column.is_primary_key):
                 found.append(column)
@@ -217,7 +215,7 @@ class _LedgerCounter:
         return self.count(self._write(select, scope))
 
     def _write(self, select: exp.Select, scope: Scope) -> str:
-        if ctes := _list_visible_ctes(scope.select):
+        if ctes := list_visible_ctes(scope.select):
             select.set("with_", exp.With(expressions=ctes))
         return select.sql(dialect=self.query.rules.grammar, copy=False)
 
@@ -229,9 +227,9 @@ class _LedgerCounter:
             return None
         if self._count_rows(path) == self._count_rows(path, until=0):
             return None
-        key, *more = _list_key_columns(self.query, path.subject)
+        key, *more = list_key_columns(self.query, path.subject)
         if more:
-            raise NotCountedError(f"{_get_source_name(path.subject)} is repeated and has no key of one column")
+            raise NotCountedError(f"{get_source_name(path.subject)} is repeated and has no key of one column")
         return key
 
     def _has_distinct_partners(self, path: JoinPath, step: JoinStep) -> bool:
@@ -246,7 +244,7 @@ class _LedgerCounter:
     def _count_rows(self, path: JoinPath, *, until: int | None = None, side: Literal["LEFT", ""] = "LEFT") -> int:
         select = path.build_select([exp.Count(this=exp.Star())], until=until, side=side)
         ((rows,),) = self._run_select(select, path.scope)
-        return _to_int(rows)
+        return to_int(rows)
 
     def _is_quicker_inner(self, path: JoinPath) -> bool:
         """Whether all joins are inner ones that repeat no row, and the engine is quicker at those."""
@@ -259,12 +257,12 @@ class _LedgerCounter:
         is_single = step and not more and all(part.named == (step.source,) for part in path.filters)
         if step is None or not self._is_quicker_inner(path) or (chosen and not is_single):
             return None
-        refer = _make_count([step.reference_condition], None)
+        refer = make_count([step.reference_condition], None)
         ((every, referring),) = self._run_select(path.build_select([outputs[0], refer], until=0), path.scope)
-        (found,), rows = self._run_select(path.build_select([outputs[0], *ends], side=""), path.scope), _to_int(every)
-        stay, *others = map(_to_int, found)
+        (found,), rows = self._run_select(path.build_select([outputs[0], *ends], side=""), path.scope), to_int(every)
+        stay, *others = map(to_int, found)
         if not more:
-            lost = [rows - stay, *([_to_int(referring) - stay] if chosen else [])]
+            lost = [rows - stay, *([to_int(referring) - stay] if chosen else [])]
             return [rows, *([rows] if path.filters else []), *lost, *others]
         count = partial(self._count_rows, path, side="")
         left = [rows, *(count(until=end) if stay < rows else rows for end in range(1, len(path.steps))), stay]
@@ -273,7 +271,7 @@ class _LedgerCounter:
     def _add_join_counts(self, path: JoinPath) -> None:
         if any(one.source.table is None or one.source.table.name in self.ruled for one in path.steps if self.ruled):
             raise NotCountedError(f"which rows of {', '.join(sorted(self.ruled))} may be read depends on who asks")
-        columns, value = self._list_grouped_or_averaged_columns(path), _find_sum(path)
+        columns, value = self._list_grouped_or_averaged_columns(path), find_sum(path)
         columns = [one for one in columns if self._may_be_missing(path, *one)]
         key = self._find_counting_key(path)
         if key is None and path.steps:
@@ -285,16 +283,16 @@ class _LedgerCounter:
             named = [part for part in path.filters if step.source in part.named]
             several = any(len(part.named) > 1 for part in named)
             if (several and not step.has_key) or (named and key and not (step.has_key and not step.kept)):
-                raise NotCountedError(f"a condition may choose among the rows of {_get_source_name(step.source)}")
+                raise NotCountedError(f"a condition may choose among the rows of {get_source_name(step.source)}")
         comes = {id(step): path.list_conditions_before(step) for step in path.steps}
         chosen = path.find_filtering_sources()
-        outputs = [_make_count([], key)]
+        outputs = [make_count([], key)]
         for step in path.steps:
             # Without conditions on other tables what comes to a join is what those before it leave.
-            outputs += [_make_count(comes[id(step)], key)] if path.filters else []
+            outputs += [make_count(comes[id(step)], key)] if path.filters else []
             # Of the partners of a row that is there several times one is enough.
             found = step.missing if key is None else exp.not_(step.missing, copy=False)
-            outputs.append(_make_count([*comes[id(step)], found], key))
+            outputs.append(make_count([*comes[id(step)], found], key))
             if step.source in chosen:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
                 alone = [step.missing] if key is None else []
@@ -302,13 +300,13 @@ class _LedgerCounter:
                     # Who has no partner may meet the condition on it, and stay.
                     holds = exp.Coalesce(this=exp.and_(*own), expressions=[exp.false()])
                     alone.append(exp.not_(holds, copy=False))
-                outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition], key))
+                outputs.append(make_count([*comes[id(step)], *alone, step.reference_condition], key))
         stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
-        ends = [_make_count([*stays, _write_missing(column, use)], key) for column, use, _ in columns]
-        ends = [_make_count(stays, key), *ends] if columns else []
+        ends = [make_count([*stays, write_missing(column, use)], key) for column, use, _ in columns]
+        ends = [make_count(stays, key), *ends] if columns else []
         outputs += ends
         row = self._count_by_inner_joins(path, outputs, ends)
-        numbers = map(_to_int, row or self._run_select(path.build_select(outputs), path.scope)[0])
+        numbers = map(to_int, row or self._run_select(path.build_select(outputs), path.scope)[0])
         left = next(numbers)
         for step in path.steps:
             rows, number = next(numbers) if path.filters else left, next(numbers)
@@ -323,28 +321,28 @@ class _LedgerCounter:
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
             shown = self._find_lost_row_examples(path, step) if material and self.examples else ()
-            names = (_get_source_name(step.source), _write_condition(self.query, step), lost, 0)
-            beside = _render_cell(" and ".join(map(self.query.text, step.conditions)))
-            of = _get_source_name(path.subject)
+            names = (get_source_name(step.source), write_condition(self.query, step), lost, 0)
+            beside = render_cell(" and ".join(map(self.query.text, step.conditions)))
+            of = get_source_name(path.subject)
             compared = [link.far_end(step.source) for link in step.links]
             key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
-            roles = [one for one in path.steps if _get_source_name(one.source) == names[0]]
+            roles = [one for one in path.steps if get_source_name(one.source) == names[0]]
             by = humanize_name(key_columns) if len(roles) > 1 else ""
             self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside, by=by))
             if lost < every and not step.kept and (lost or step.source not in chosen):
-                item = _get_source_name(step.before[0]), key_columns
+                item = get_source_name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", every - lost, of, rows))
         all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
                 material = hidden and number >= MATERIAL * all_rows
                 own = column.source is path.subject and (path.steps or len(path.scope.sources) == 1)
-                of = _get_source_name(path.subject) if own else ""
+                of = get_source_name(path.subject) if own else ""
                 self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
 
     def _add_equal_counts(self, path: JoinPath, counted: QuerySource) -> None:
         """Add the rows that a summed table of the same grain loses to the others of them."""
-        joins, nulls, names = [*self.joins], [*self.nulls], [*map(_get_source_name, (path.subject, *path.equals))]
+        joins, nulls, names = [*self.joins], [*self.nulls], [*map(get_source_name, (path.subject, *path.equals))]
         self._add_join_counts(find_path(self.query, path.scope, counted))
         added = self.joins[len(joins) :]
         self.joins, self.nulls = [*joins, *(one for one in added if one.table in names)], nulls
@@ -371,8 +369,8 @@ class _LedgerCounter:
         source = column.source
         if source is path.subject or source.table is None or path.scope.is_source_optional(source):
             return True
-        alone = select_from(copy_source_node(source), _make_count([_write_missing(column, use)], None))
-        return _to_int(self._run_select(alone, path.scope)[0][0]) > 0
+        alone = select_from(copy_source_node(source), make_count([write_missing(column, use)], None))
+        return to_int(self._run_select(alone, path.scope)[0][0]) > 0
 
     def _add_excluded_values(self, scope: Scope, read: str) -> None:
         """Count the missing values in a sub-query: next to one of them NOT IN is never true."""
@@ -382,11 +380,11 @@ class _LedgerCounter:
             raise NotCountedError("the value is computed")
         counts = exp.Count(this=exp.Star()), exp.Count(this=output.unalias().copy())
         ((rows, known),) = self._run_select(copy_select_with_outputs(select, counts), scope)
-        if missing := _to_int(rows) - _to_int(known):
+        if missing := to_int(rows) - to_int(known):
             column = find_passed_column(self.query, output.unalias())
             item = column.item if column is not None else (read, self.query.text(output.unalias()))
             of = read if len(scope.sources) == 1 else ""
-            self.nulls.append(MissingCount(*item, "excluded", missing, of, _to_int(rows), material=True))
+            self.nulls.append(MissingCount(*item, "excluded", missing, of, to_int(rows), material=True))
 
     def _add_rows_without_value(self, scope: Scope, condition: exp.Expr, *, is_told: bool = True) -> None:
         """Count the rows that a condition leaves out as what it compares is missing: NOT IN is never true of them."""
@@ -399,12 +397,12 @@ class _LedgerCounter:
             return
         check_countable(self.query, scope)
         unknown = [compared.is_(exp.Null()), exp.paren(condition).is_(exp.Null())]
-        counts = exp.Count(this=exp.Star()), _make_count(unknown, None)
+        counts = exp.Count(this=exp.Star()), make_count(unknown, None)
         select = copy_select_with_outputs(scope.select, counts)
         select.set("where", None)
         ((every, number),) = self._run_select(select.where(*others, copy=False), scope)
-        if missing := _to_int(number):
-            of, rows = _get_source_name(column.source) if len(scope.sources) == 1 else "", _to_int(every)
+        if missing := to_int(number):
+            of, rows = get_source_name(column.source) if len(scope.sources) == 1 else "", to_int(every)
             material = is_told and missing >= MATERIAL * rows
             self.nulls.append(MissingCount(*column.item, "unmatched", missing, of, rows, material))
 
@@ -426,17 +424,17 @@ class _LedgerCounter:
             try:
                 ((rows, values),) = self._run_select(select, path.scope)
             except NotCountedError as reason:
-                self.not_counted.append(f"the different values of {_write_condition(self.query, step)}: {reason}")
+                self.not_counted.append(f"the different values of {write_condition(self.query, step)}: {reason}")
                 return True  # what is lost of the rows that count is told, unless the values speak against it
-            parts.append(_to_int(values) / max(_to_int(rows), 1))
-            found.append(_to_int(values))
+            parts.append(to_int(values) / max(to_int(rows), 1))
+            found.append(to_int(values))
         # If no value comes often on either side, what is summed refers to what has more of them.
-        refers = parts[1] < MOSTLY_ONE or (found[0] > found[1] and _find_sum(path) is not None)
+        refers = parts[1] < MOSTLY_ONE or (found[0] > found[1] and find_sum(path) is not None)
         return parts[0] >= MOSTLY_ONE and refers
 
     def _is_large_part_of_sum(self, path: JoinPath, comes: list[exp.Expr], step: JoinStep, value: exp.Expr) -> bool:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
-        parts = [exp.Sum(this=exp.Abs(this=_make_case(one, value))) for one in (comes, [*comes, step.missing])]
+        parts = [exp.Sum(this=exp.Abs(this=make_case(one, value))) for one in (comes, [*comes, step.missing])]
         try:
             if self._is_quicker_inner(path) and not path.filters:
                 place, whole = path.steps.index(step), [exp.Sum(this=exp.Abs(this=value.copy()))]
@@ -446,7 +444,7 @@ class _LedgerCounter:
             else:
                 ((every, lost),) = self._run_select(path.build_select(parts), path.scope)
         except NotCountedError as reason:
-            self.not_counted.append(f"the part of the sum that {_get_source_name(step.source)} leaves out: {reason}")
+            self.not_counted.append(f"the part of the sum that {get_source_name(step.source)} leaves out: {reason}")
             return False
         return float(lost or 0) >= MATERIAL * float(every or 0) > 0
 
@@ -457,7 +455,7 @@ class _LedgerCounter:
             rows = self._run_select(select.limit(_EXAMPLES, copy=False), path.scope)
         except NotCountedError:
             return ()
-        return tuple(" ".join(map(_render_cell, row)) for row in rows)
+        return tuple(" ".join(map(render_cell, row)) for row in rows)
 
     def recompute_with_lost_rows(self, value: Cell) -> tuple[int | float | None, str]:
         """Return the query's number with the rows that joins leave out, and the SQL for it."""
@@ -471,7 +469,7 @@ class _LedgerCounter:
             return None, ""
         # It has all rows that these joins leave out, each as often as they repeat it; none that has no counted row.
         lossy = [join for join in self.joins if join.lost and not join.kept]
-        own = {_write_condition(self.query, step) for step in path.steps}
+        own = {write_condition(self.query, step) for step in path.steps}
         meant = [join.material and join.key in own for join in lossy]
         differs = (
             self.may_repeat
@@ -518,12 +516,12 @@ class _LedgerCounter:
             met = copy_select_with_outputs(path.scope.select, [counts[different.index(rows)]])
             ((here,),) = self._run_select(met, path.scope)
         except NotCountedError as reason:
-            self.not_counted.append(f"the rows of {_get_source_name(one)} that are left out: {reason}")
+            self.not_counted.append(f"the rows of {get_source_name(one)} that are left out: {reason}")
             return
-        if (lost := _to_int(rows) - _to_int(here)) > 0:
-            material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(self.question, step.source.table)
-            names = (_get_source_name(path.subject), _write_condition(self.query, step), lost, 0, _get_source_name(one))
-            self.joins.append(JoinCount(*names, _to_int(rows), material=material, ones=True))
+        if (lost := to_int(rows) - to_int(here)) > 0:
+            material = lost >= MATERIAL * to_int(rows) and asks_for_each(self.question, step.source.table)
+            names = (get_source_name(path.subject), write_condition(self.query, step), lost, 0, get_source_name(one))
+            self.joins.append(JoinCount(*names, to_int(rows), material=material, ones=True))
 
     # Rows that joins repeat
 
@@ -532,7 +530,7 @@ class _LedgerCounter:
         scope, terms = path.scope, self.query.resolve_group_by_terms(path.scope) or []
         if not terms and scope.select.args.get("group") is not None:
             raise NotCountedError("it groups in several ways")
-        keys = [*(term.copy() for term in terms), *_list_key_columns(self.query, single.source)]
+        keys = [*(term.copy() for term in terms), *list_key_columns(self.query, single.source)]
         inner = copy_select_with_outputs(scope.select, [*keys, exp.Count(this=exp.Star())])
         inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
         if single.source.side == "LEFT":
@@ -542,16 +540,16 @@ class _LedgerCounter:
         outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star()), *different
         counted = select_from(inner.subquery("counted", copy=False), *outputs)
         ((every, once, *groups),) = self._run_select(counted, scope)
-        if _to_int(every) <= _to_int(once) or max(map(_to_int, groups), default=0) >= MOSTLY_ONE * _to_int(once):
+        if to_int(every) <= to_int(once) or max(map(to_int, groups), default=0) >= MOSTLY_ONE * to_int(once):
             return None  # in groups of one row each, how often it is joined is counted
-        return _to_int(every) - _to_int(once), _to_int(once)
+        return to_int(every) - to_int(once), to_int(once)
 
     def _record_repeated_rows(self, path: JoinPath, single: SingleSource) -> None:
         if single.source in self.once or (counted := self._count_repeated_rows(path, single)) is None:
             return
         more, rows = counted
-        material, of = single.is_material and more >= MATERIAL * rows, _get_source_name(single.source)
-        table, key = " or ".join(map(_get_source_name, single.repeating)), ""
+        material, of = single.is_material and more >= MATERIAL * rows, get_source_name(single.source)
+        table, key = " or ".join(map(get_source_name, single.repeating)), ""
         for place, join in enumerate(self.joins):
             if (join.table, join.of) == (table, of) and not join.repeated:
                 other = join.lost and join.material is not material
@@ -562,91 +560,6 @@ class _LedgerCounter:
         if (join := single.repeating[0].join) is not None and (on := join.args.get("on")) is not None:
             key = self.query.text(on)
         self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material))
-
-    # The newest date
-
-    def compare_newest_date(self, newest: Callable[[str, str], str], today: date) -> None:
-        """Compare the newest date with the end of the period asked about, or else its beginning."""
-        use, ranged = find_date_use(self.query)
-        if use is None or not use.used:
-            return
-        conditions, unclear = self._list_date_conditions(use)
-        first, last = use.first[:10], use.last[:10]
-        if any(all(node is not one for one in ranged) for node, _ in conditions):
-            first, last = self._find_period(use, conditions, today)
-        day = newest(use.table, use.column) if first or last else ""
-        if not day or not (last or first > day):
-            return
-        # What lies ahead no data can hold.
-        end = min(date.fromisoformat(last), today) if last else date.fromisoformat(first)
-        period = (end - date.fromisoformat(first)).days + 1 if first else _YEAR
-
-        def is_late(until: str) -> bool:
-            days = (end - date.fromisoformat(until)).days
-            return (days > 1 and days >= _LATE * period) or (days > 0 and first > until)
-
-        material = is_late(day) and is_late(self._find_end_of_newest(use, day))
-        if material and unclear:
-            raise NotCountedError("a condition compares its date with more than constants")
-        self.newest = NewestDate(use.table, use.column, day, last or first, material)
-
-    def _list_date_conditions(self, use: DateUse) -> tuple[list[tuple[exp.Expr, TableColumn]], bool]:
-        """Return the conditions on a date alone, and whether others choose among its days too."""
-        found, unclear = list[tuple[exp.Expr, TableColumn]](), False
-        for condition in (one for scope in self.query.scopes for one in self.query.conditions(scope)):
-            if condition.clause not in ("where", "on") or not self.query.holds(condition):
-                continue
-            named = [one for one in condition.node.find_all(exp.Column) if self.query.literal(one) is None]
-            columns = [self.query.column(one) for one in named]
-            own = [one for one in columns if one is not None and one.item == (use.table, use.column)]
-            if own and len(own) == len(columns) and not condition.node.find(exp.Query):
-                found.append((condition.node, own[0]))
-            unclear |= len(own) < len(columns) and bool(own) and condition.clause == "where"
-        return found, unclear
-
-    def _find_period(
-        self, use: DateUse, conditions: Sequence[tuple[exp.Expr, TableColumn]], today: date
-    ) -> tuple[str, str]:
-        """Return the first and last day that meet conditions, empty for an open end.
-
-        The engine looks for them in a calendar, from long before the period to some years after it.
-        """
-        middle = use.last[:10] if use.last and use.last[:10] < str(today) else str(today)
-        begin, end = add_days(middle, -_DAYS_BEFORE), add_days(middle, _DAYS - _DAYS_BEFORE)
-        dialect = self.query.rules.grammar
-        day = _write_calendar_day(conditions[0][1].schema, self.query, begin)
-        calendar = exp.maybe_parse(_CALENDAR.format(day=day), into=exp.Select, dialect=dialect)
-        for node, _ in conditions:
-            condition = node.copy()
-            for old, new in [*zip(node.find_all(exp.Column), condition.find_all(exp.Column), strict=True)]:
-                text = self.query.literal(old)
-                new.replace(exp.column("asked") if text is None else exp.Literal.string(text))
-            calendar.where(condition, copy=False)
-        ((low, high),) = self.count(calendar.sql(dialect=dialect, copy=False))
-        if low is None:
-            return "", ""
-        # Within a year of an end of the calendar there is no beginning, or no end: months may be chosen too.
-        first = str(low)[:10] if str(low) > add_days(begin, _YEAR) else use.first[:10]
-        last = str(high)[:10] if str(high) < add_days(end, -_YEAR) else use.last[:10]
-        if first and not last and any(_NOW.search(self.query.text(node)) for node, _ in conditions):
-            last = today.isoformat()  # since a day before today means until today
-        return first, last if first or use.last else ""
-
-    def _find_end_of_newest(self, use: DateUse, day: str) -> str:
-        """Return the newest day, or the end of its month or week if the newest dates begin these."""
-        source = next(one for scope in self.query.scopes for one, table in scope.tables if table.name == use.table)
-        column = make_column(source, use.column)
-        select = select_from(copy_source_node(source), column).where(exp.not_(column.is_(exp.Null()))).distinct()
-        cells = self.count(select.order_by(column.desc()).limit(_NEWEST).sql(dialect=self.query.rules.grammar))
-        texts = {str(cell)[:10] for (cell,) in cells}
-        days = sorted(date.fromisoformat(text) for text in texts if is_date_text(text))
-        months = [one.year * 12 + one.month for one in days]
-        if len(days) > 1 and all(one.day == 1 for one in days):
-            years, month = divmod(months[-1] + min(after - before for before, after in pairwise(months)) - 1, 12)
-            return str(date(years, month + 1, 1) - timedelta(days=1))
-        if len(days) > 2 and len({one.weekday() for one in days}) == 1:
-            return str(days[-1] + min(after - before for before, after in pairwise(days)) - timedelta(days=1))
-        return day
 
     # Groups that differ only in how they are written
 
@@ -660,7 +573,7 @@ class _LedgerCounter:
         found = self._find_value_variants(scope.select, column, scope)
         if several := [group for group in found if len(group) > 1]:
             aside = sum(sum(rows for _, rows in group) - max(rows for _, rows in group) for group in several)
-            shown = ((_render_cell(group[0][0]), _render_cell(group[-1][0])) for group in several[:_EXAMPLES])
+            shown = ((render_cell(group[0][0]), render_cell(group[-1][0])) for group in several[:_EXAMPLES])
             values = tuple(f"“{first}”, “{last}”" for first, last in shown)
             groups = sum(len(group) - 1 for group in several)
             material = aside >= MATERIAL * sum(rows for group in found for _, rows in group)
@@ -682,127 +595,6 @@ class _LedgerCounter:
         are_codes = max((len(text) for text, *_ in written), default=0) <= _CODE
         for text, value, rows in written:
             if text:
-                groups[text if are_codes else text.casefold()].append((value, _to_int(rows)))
+                groups[text if are_codes else text.casefold()].append((value, to_int(rows)))
         several = any(len(group) > 1 for group in groups.values())
         return [sorted(groups[folded]) for folded in sorted(groups)] if several else []
-
-
-def _to_int(cell: Cell) -> int:
-    return int(cell) if isinstance(cell, int | float | str) else 0
-
-
-def _render_cell(cell: Cell) -> str:
-    """Return a cell as a short text on one line."""
-    return one_line(str(cell), _CELL)
-
-
-def _write_calendar_day(column: ColumnSchema, query: Query, begin: str) -> str:
-    """Return SQL for the day `n` days after another, in the form in which a column holds days."""
-    times, dialect = find_format(column, is_sqlite=query.rules.is_sqlite), query.rules.name
-    day = {
-        "sqlite": f"DATE('{begin}', n || ' day')",
-        "mysql": f"CAST(DATE_ADD('{begin}', INTERVAL n DAY) AS DATE)",
-        "spark": f"DATE_ADD('{begin}', n)",
-    }.get(dialect, f"CAST('{begin}' AS DATE) + n")
-    if times is not None and not times.text:
-        return f"CAST({day} AS {'DATETIME' if dialect == 'mysql' else 'TIMESTAMP'})" if times.timed else day
-    text = day if query.rules.is_sqlite else f"CAST({day} AS CHAR(10))"
-    if times is None or not times.timed:
-        return text
-    return f"CONCAT({text}, '{times.timed}00:00:00')" if dialect == "mysql" else f"{text} || '{times.timed}00:00:00'"
-
-
-def _get_source_name(source: QuerySource) -> str:
-    return source.table.name if source.table is not None else source.label
-
-
-def _write_condition(query: Query, step: JoinStep) -> str:
-    return " and ".join(query.text(link.condition or link.ends[0][1]) for link in step.links)
-
-
-def _find_exclusion(node: exp.Expr) -> exp.Expr | None:
-    """Return the condition NOT IN, or `<> ALL`, that a sub-query in a condition stands in; None if in another."""
-    compared = node if isinstance(node, exp.In) else node.parent
-    if isinstance(node, exp.All):
-        return compared if isinstance(compared, exp.NEQ) else None
-    around = compared and (compared.parent.parent if isinstance(compared.parent, exp.Paren) else compared.parent)
-    return around if isinstance(compared, exp.In | exp.EQ) and isinstance(around, exp.Not) else None
-
-
-def _excludes_constants(query: Query, condition: exp.Expr) -> bool:
-    """Whether a condition leaves out what equals constants, but for the empty text."""
-    node = condition.this.unnest() if isinstance(condition, exp.Not) else condition
-    kinds = exp.In | exp.EQ if isinstance(condition, exp.Not) else exp.NEQ
-    compared = node.expressions or [node.expression] if isinstance(node, kinds) and not node.args.get("query") else ()
-    return any(query.literal(one) not in (None, "") for one in compared)
-
-
-def _make_case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
-    if not conditions:
-        return value.copy()
-    return exp.Case(ifs=[exp.If(this=exp.and_(*conditions), true=value.copy())])
-
-
-def _make_count(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Expr:
-    """Return an expression that counts the rows, or distinct keys, that meet conditions."""
-    if key is not None:
-        return exp.Count(this=exp.Distinct(expressions=[_make_case(conditions, key)]))
-    return exp.Count(this=_make_case(conditions, exp.Literal.number(1)) if conditions else exp.Star())
-
-
-def _find_sum(path: JoinPath) -> exp.Expr | None:
-    """Return the expression that the SELECT sums over the counted rows; None if none."""
-    for node in path.query.find_aggregates(path.scope, exp.Sum):
-        inner = get_argument(node)
-        named = path.query.find_sources(inner, path.scope) if inner is not None and not inner.find(exp.Query) else []
-        if inner is not None and named and all(one is path.subject for one in named):
-            return inner.unnest()
-    return None
-
-
-def _asks_for_each(question: str, table: TableSchema) -> bool:
-    """Whether a question says "each", "every" or "all" of a table's name, or of one of its columns' names."""
-    names = {stem for name in (table.name, *(one.name for one in table.columns)) for stem in stem_name(name)}
-    asked = words(question)
-    return any(
-        word.folded in _EACH and any(near.stem in names for near in asked[place + 1 : place + 4])
-        for place, word in enumerate(asked)
-    )
-
-
-def _list_visible_ctes(select: exp.Expr) -> list[exp.Expr]:
-    """Return the CTEs that are visible in a SELECT, outermost first."""
-    found, node, inside = list[exp.Expr](), select, None
-    while node is not None:
-        if (clause := node.args.get("with_")) is not None:
-            ctes = list(clause.expressions)
-            until = next((place for place, cte in enumerate(ctes) if cte is inside), len(ctes))
-            found = [*(cte.copy() for cte in ctes[:until]), *found]
-        inside = node if isinstance(node, exp.CTE) else inside
-        node = node.parent
-    return found
-
-
-def _list_key_columns(query: Query, source: QuerySource) -> Iterator[exp.Expr]:
-    """Yield the key columns that identify the rows of a source."""
-    table = source.table
-    names = table.key if table is not None and not source.renamed else ()
-    if not names and table is not None and table.kind == "table" and ROWID in query.rules.hidden:
-        names = (ROWID,)
-    if not names:
-        raise NotCountedError(f"{_get_source_name(source)} has no key")
-    yield from (make_column(source, name) for name in names)
-
-
-def _is_text_column(column: ColumnSchema) -> bool:
-    kind = column.type.lower()
-    return column.kind == "text" and (not kind or any(part in kind for part in _TEXTS))
-
-
-def _write_missing(column: TableColumn, use: str) -> exp.Expr:
-    """Return the condition that a column's value is NULL, or blank if it is a grouped text."""
-    missing: exp.Expr = column.node.is_(exp.Null())
-    if use == "averaged" or not _is_text_column(column.schema):
-        return missing
-    blank = exp.EQ(this=exp.Trim(this=column.node.copy()), expression=exp.Literal.string(""))
-    return exp.or_(missing, blank, copy=False)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlglot import exp
 
+from ..database.table import Cell
 from ..sql.nodes import get_argument, get_join_conditions
 from ..sql.query import Query, QueryCondition, TableColumn
 from ..sql.scope import QuerySource, Scope, SourceColumn, iterate_enclosing_scopes
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
+
+Count = Callable[[str], Sequence[Sequence[Cell]]]
+"""Runs a query within the time that is left and returns its rows; raises `NotCountedError` if it gets none."""
+
 MOSTLY_ONE = 0.5
 """Share of different values from which a column without a key is taken to tell rows apart."""
 

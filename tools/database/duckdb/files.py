@@ -20,9 +20,10 @@ from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
 from ..schema import ColumnSchema
 from ..server.address import redact_message
+from .cells import add_content_notices
 from .decoding import measure_decompressed_size
 from .entries import TableEntry, make_column_schema, make_file_entry
-from .notices import LOOKED_AT, NoticeCollector, add_content_notices, fetch_rows_with_totals, find_stray_rows
+from .notices import LOOKED_AT, NoticeCollector, fetch_rows_with_totals, find_stray_rows
 from .sources import FileKind, TableFile, make_column_names
 from .tables import copy_frame_to_table, read_workbook
 from .text_files import MOST_COLUMNS, SLOW_BYTES, check_column_count, inspect_text_file

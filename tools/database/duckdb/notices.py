@@ -37,8 +37,8 @@ LOOKED_AT = 100_000
 KEPT_TOTALS = "kept totals"
 """The kind of a notice on rows that may be totals, and that count like others."""
 
-_COLUMNS, _AT_ONCE = 200, 20  # columns that are looked at, and texts among them at once
-_CELL = 40  # characters of an example
+MOST_COLUMNS = 200  # that are looked at
+EXAMPLE_CHARACTERS = 40  # characters of an example
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ class NoticeCollector:
     def add(self, kind: str, text: str, column: str = "", example: object = "", turned_by: str = "") -> None:
         """Add a notice; a notice on a guess gets the word that reverses the guess."""
         # A terminal or a page shows it in one line.
-        shown = "".join(sign if sign.isprintable() else " " for sign in str(example)[: 2 * _CELL])
+        shown = "".join(sign if sign.isprintable() else " " for sign in str(example)[: 2 * EXAMPLE_CHARACTERS])
         shown = " ".join(shown.split())
-        shown = shown if len(shown) <= _CELL else f"{shown[: _CELL - 1]}…"
+        shown = shown if len(shown) <= EXAMPLE_CHARACTERS else f"{shown[: EXAMPLE_CHARACTERS - 1]}…"
         turned_by = turned_by or (kind if kind in GUESSES else "")
         self.found.append(Notice(self.table, column, kind, text, turned_by, shown))
 
@@ -150,10 +150,10 @@ _NOTES = 50  # rows of the longest sheet of notes
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
 # Units in any letters: zł, руб., Mio. €, μg/m3.
 _LETTERS = "[A-Za-z%$\u0080-\U0010ffff]"
-_UNIT = (
+UNIT = (
     rf"\s?{_LETTERS}{{1,5}}[23]?(?:/{_LETTERS}{{1,4}}[23]?)?\.?(?:\s?(?:[$€£¥₽]|zł|Kč|kr|руб|EUR|USD|CHF|GBP|PLN)\.?)?"
 )
-_LAST_UNIT = re.compile(rf"(?<=[0-9])(?![eE][-+]?[0-9]){_UNIT}$")
+_LAST_UNIT = re.compile(rf"(?<=[0-9])(?![eE][-+]?[0-9]){UNIT}$")
 _DECORATION = re.compile(r"[\s'’%$€£¥₹₽]|CHF|EUR|USD|GBP|PLN|R\$|Fr\.|円|kr\.?|zł|Kč")
 _NEGATIVE = re.compile(r"\((.+)\)|[-▲△](.+)|(.+)-")
 _PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
@@ -267,7 +267,7 @@ def fetch_rows_with_totals(
 def _make_label_condition(columns: Sequence[ColumnSchema], pattern: str = _TOTAL.pattern) -> str:
     """Return SQL for whether a row has a label that matches a pattern, by default a total's."""
     label = literal(rf"(?i)[\s:*]*(?:{pattern})[\s:*]*")
-    texts = (quote(column.name) for column in columns[:_COLUMNS] if column.type == "VARCHAR")
+    texts = (quote(column.name) for column in columns[:MOST_COLUMNS] if column.type == "VARCHAR")
     held = (f"length({cell}) <= {_LABEL} AND regexp_full_match({cell}, {label})" for cell in texts)
     return " OR ".join(held) or "false"
 
@@ -552,78 +552,7 @@ def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
     return Decimal(cell) if _PLAIN.fullmatch(cell) else None
 
 
-# What a column of text is looked at for, by DuckDB.
-_NUMERAL = (
-    r"[-+−–(▲△]?\s?(?:[$€£¥₹₽]|R\$|CHF|EUR|USD|GBP|PLN|kr\.?|zł|Kč)?\s?"
-    r"[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
-)
-_FORMS = {
-    "numbers": _NUMERAL,
-    "numbers with units": _NUMERAL + _UNIT,
-    # With names of months in any language; `\p{L}` would take twenty times as long.
-    "dates or times": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
-    # Months, weeks and times too; before a Japanese year may be its era.
-    r"|[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?|[12]\d{3}-[WQ]?\d{1,2}|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?"
-    r"|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}",
-    "codes": "0[0-9]+|[0-9]{16,}",
-}
-_DAY = "{0} BETWEEN 19000101 AND 21001231 AND {0} // 100 % 100 BETWEEN 1 AND 12 AND {0} % 100 BETWEEN 1 AND 31"
-_SERIAL = "({0} BETWEEN 25569 AND 73050)"  # days since 1900, of 1970 to 2100
-_DAY_NAME = re.compile(r"dat(?:e|um|a)|day|\btag|jour|fecha|giorno|日", re.IGNORECASE)
-_KINDS = {"numbers": "numbers as text", "dates or times": "mixed dates", "numbers with units": "units"}
-
-
-def add_content_notices(
-    connection: duckdb.DuckDBPyConnection,
-    noticing: NoticeCollector,
-    columns: Sequence[ColumnSchema],
-    scan: str,
-    *,
-    is_whole: bool = True,
-) -> str:
-    """Add notices on a table's cells; return the scan, without a total that is left out.
-
-    Only the first rows are looked at, and for totals all of them if `is_whole`.
-    """
-    import duckdb  # which a process that opens no files may lack
-
-    looked = columns[:_COLUMNS]
-    known = {notice.column for notice in noticing.found}
-    texts = [column.name for column in looked if column.type == "VARCHAR" and column.name not in known]
-    cells = ", ".join(quote(column.name) for column in looked)
-    source = f"FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
-    try:
-        first, numbers = quote(looked[0].name), [each.name for each in looked if each.type in ("INTEGER", "BIGINT")]
-        counted = f"count(*), count(DISTINCT hash({cells})), count({first}), count(DISTINCT {first})"
-        is_first_filled = f"(SELECT {first} FROM {scan} LIMIT 1) IS NOT NULL"
-        forms = {name: f"{_DAY} OR {_SERIAL}" if _DAY_NAME.search(name) else _DAY for name in numbers}
-        days = "".join(f", bool_and({form.format(quote(name))})" for name, form in forms.items())
-        sql = f"SELECT {counted}, {is_first_filled}{days} {source}"
-        ((rows, distinct, filled, labels, is_labelled, *are_days),) = connection.execute(sql).fetchall()
-        for name in (name for name, is_day in zip(numbers, are_days, strict=True) if is_day):
-            noticing.add("mixed dates", "dates such as 20240131, or a spreadsheet's 45322, are read as numbers", name)
-        for some in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
-            (measured,) = connection.execute(f"SELECT {', '.join(map(_make_text_count_sql, some))} {source}").fetchall()
-            for name, counts in zip(some, measured, strict=True):
-                _add_text_column_notice(noticing, name, counts)
-        if is_whole and not any(notice.kind in ("totals", KEPT_TOTALS) for notice in noticing.found):
-            scan = _leave_out_total(connection, noticing, looked, scan)
-    except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
-        noticing.add("scope", "its cells could not be looked at")
-        return scan
-    if is_labelled and 2 * filled <= rows and filled == labels > 1:
-        blanks = count_rows(rows - filled, "has", "have")
-        noticing.add("merged", f"{blanks} no value: fill in the one above, if it is meant", looked[0].name)
-    if len(columns) > 1 and (copies := rows - distinct):
-        noticing.add("copies", count_rows(copies, "is an exact copy of another", "are exact copies of others"))
-    if not is_whole:
-        noticing.add("scope", "too large to look for totals")
-    if rows > LOOKED_AT:
-        noticing.add("scope", f"only the first {LOOKED_AT:,} rows were looked at for what is noticed in cells")
-    return scan
-
-
-def _leave_out_total(
+def leave_out_compared_total(
     connection: duckdb.DuckDBPyConnection, noticing: NoticeCollector, columns: Sequence[ColumnSchema], scan: str
 ) -> str:
     """Add notices on totals that no one has compared; return the scan without those that are left out."""
@@ -653,36 +582,3 @@ def _leave_out_total(
     if others:
         noticing.add_kept_totals(f"{count_rows(others, *_LABELLED)}, {_TOO_MANY}")
     return f"(SELECT * FROM {scan} WHERE NOT {total})" if is_total and named and not is_turned else scan
-
-
-def _make_text_count_sql(name: str) -> str:
-    """Return SQL that counts the forms of text in a column and picks an example."""
-    cell = f"trim({quote(name)})"
-    forms = {form: f"regexp_full_match({cell}, {literal(pattern)})" for form, pattern in _FORMS.items()}
-    forms["numbers"] = f"({forms['numbers']} AND NOT {forms['dates or times']})"
-    forms["missing"] = f"{cell} IN ({', '.join(map(literal, MISSING))})"
-    counts = ", ".join(f"{literal(form)}: count({cell}) FILTER ({match})" for form, match in forms.items())
-    other = f"min(left({cell}, {2 * _CELL})) FILTER (NOT ({forms['numbers']} OR {forms['dates or times']}))"
-    variants = f"count(DISTINCT hash({quote(name)})) - count(DISTINCT hash(lower({cell})))"
-    return f"{{'filled': count({cell}), 'other': {other}, 'variants': {variants}, {counts}}}"
-
-
-def _add_text_column_notice(noticing: NoticeCollector, name: str, counts: dict[str, Any]) -> None:
-    """Add the notice on a column of text, if there is anything to report."""
-    filled, variants = counts["filled"], counts["variants"]
-    form = max(_KINDS, key=lambda each: counts[each])
-    many = counts[form] + (counts["numbers"] if form == "numbers with units" else 0)
-    least = 0.9 if form == "numbers with units" else 0.5
-    if many and many >= least * (filled - counts["missing"]) and counts["codes"] < filled:
-        if form == "numbers" and counts["codes"]:
-            text = "digits that begin with zeros, or are many, are kept as text"
-        elif form == "numbers with units":
-            text = "numbers with units are kept as text"
-        elif many < filled:
-            text = f"{many:,} of {filled:,} cells hold {form}, the others do not: kept as text"
-        else:
-            text = f"{form} written in several ways, or in an unusual one, are kept as text"
-        noticing.add(_KINDS[form], text, name, counts["other"] or "")
-    elif variants:
-        differ = "value differs" if variants == 1 else "values differ"
-        noticing.add("spellings", f"{variants:,} {differ} from another only in case or spaces", name)

@@ -17,13 +17,13 @@ import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
+from .cells import add_content_notices
 from .decoding import copy_as_utf8, detect_file_encoding, measure_decompressed_size, open_decompressed_file
 from .entries import TableEntry, make_column_schema, make_file_entry
 from .notices import (
     LOOKED_AT,
     MISSING,
     NoticeCollector,
-    add_content_notices,
     can_be_column_name,
     clean_rows,
     find_header_row,

@@ -1,0 +1,133 @@
+"""The newest date of the data beside the period that a query asks about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from itertools import pairwise
+
+from sqlglot import exp
+
+from ..basis.dates import DateUse, add_days, find_date_use, find_format, is_date_text
+from ..database.schema import ColumnSchema
+from ..sql.query import Query, TableColumn
+from .ledger import NewestDate
+from .path import Count, NotCountedError, copy_source_node, make_column, select_from
+
+_YEAR = 365  # days, of a period without a beginning
+_LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
+_NOW = re.compile(r"current_|\b(?:now|today|curdate|sysdate|localtime)", re.IGNORECASE)
+_NEWEST = 4  # dates by which a table tells that each of its rows is about a month or a week
+_DAYS, _DAYS_BEFORE = 10_000, 8_000  # of the calendar in which a period is looked for
+_CALENDAR = f"""
+    WITH digit AS ({" UNION ALL ".join(f"SELECT {n} AS n" for n in range(10))})
+    SELECT MIN(asked), MAX(asked) FROM (SELECT {{day}} AS asked FROM (
+        SELECT a.n + 10 * b.n + 100 * c.n + 1000 * e.n AS n FROM digit AS a CROSS JOIN digit AS b
+        CROSS JOIN digit AS c CROSS JOIN digit AS e) AS number) AS calendar
+"""
+
+
+def compare_newest_date(
+    query: Query, count: Count, newest: Callable[[str, str], str], today: date
+) -> NewestDate | None:
+    """Compare the newest date with the end of the period asked about, or else its beginning."""
+    use, ranged = find_date_use(query)
+    if use is None or not use.used:
+        return None
+    conditions, unclear = _list_date_conditions(query, use)
+    first, last = use.first[:10], use.last[:10]
+    if any(all(node is not one for one in ranged) for node, _ in conditions):
+        first, last = _find_period(query, count, use, conditions, today)
+    day = newest(use.table, use.column) if first or last else ""
+    if not day or not (last or first > day):
+        return None
+    # What lies ahead no data can hold.
+    end = min(date.fromisoformat(last), today) if last else date.fromisoformat(first)
+    period = (end - date.fromisoformat(first)).days + 1 if first else _YEAR
+
+    def is_late(until: str) -> bool:
+        days = (end - date.fromisoformat(until)).days
+        return (days > 1 and days >= _LATE * period) or (days > 0 and first > until)
+
+    material = is_late(day) and is_late(_find_end_of_newest(query, count, use, day))
+    if material and unclear:
+        raise NotCountedError("a condition compares its date with more than constants")
+    return NewestDate(use.table, use.column, day, last or first, material)
+
+
+def _list_date_conditions(query: Query, use: DateUse) -> tuple[list[tuple[exp.Expr, TableColumn]], bool]:
+    """Return the conditions on a date alone, and whether others choose among its days too."""
+    found, unclear = list[tuple[exp.Expr, TableColumn]](), False
+    for condition in (one for scope in query.scopes for one in query.conditions(scope)):
+        if condition.clause not in ("where", "on") or not query.holds(condition):
+            continue
+        named = [one for one in condition.node.find_all(exp.Column) if query.literal(one) is None]
+        columns = [query.column(one) for one in named]
+        own = [one for one in columns if one is not None and one.item == (use.table, use.column)]
+        if own and len(own) == len(columns) and not condition.node.find(exp.Query):
+            found.append((condition.node, own[0]))
+        unclear |= len(own) < len(columns) and bool(own) and condition.clause == "where"
+    return found, unclear
+
+
+def _find_period(
+    query: Query, count: Count, use: DateUse, conditions: Sequence[tuple[exp.Expr, TableColumn]], today: date
+) -> tuple[str, str]:
+    """Return the first and last day that meet conditions, empty for an open end.
+
+    The engine looks for them in a calendar, from long before the period to some years after it.
+    """
+    middle = use.last[:10] if use.last and use.last[:10] < str(today) else str(today)
+    begin, end = add_days(middle, -_DAYS_BEFORE), add_days(middle, _DAYS - _DAYS_BEFORE)
+    dialect = query.rules.grammar
+    day = _write_calendar_day(conditions[0][1].schema, query, begin)
+    calendar = exp.maybe_parse(_CALENDAR.format(day=day), into=exp.Select, dialect=dialect)
+    for node, _ in conditions:
+        condition = node.copy()
+        for old, new in [*zip(node.find_all(exp.Column), condition.find_all(exp.Column), strict=True)]:
+            text = query.literal(old)
+            new.replace(exp.column("asked") if text is None else exp.Literal.string(text))
+        calendar.where(condition, copy=False)
+    ((low, high),) = count(calendar.sql(dialect=dialect, copy=False))
+    if low is None:
+        return "", ""
+    # Within a year of an end of the calendar there is no beginning, or no end: months may be chosen too.
+    first = str(low)[:10] if str(low) > add_days(begin, _YEAR) else use.first[:10]
+    last = str(high)[:10] if str(high) < add_days(end, -_YEAR) else use.last[:10]
+    if first and not last and any(_NOW.search(query.text(node)) for node, _ in conditions):
+        last = today.isoformat()  # since a day before today means until today
+    return first, last if first or use.last else ""
+
+
+def _find_end_of_newest(query: Query, count: Count, use: DateUse, day: str) -> str:
+    """Return the newest day, or the end of its month or week if the newest dates begin these."""
+    source = next(one for scope in query.scopes for one, table in scope.tables if table.name == use.table)
+    column = make_column(source, use.column)
+    select = select_from(copy_source_node(source), column).where(exp.not_(column.is_(exp.Null()))).distinct()
+    cells = count(select.order_by(column.desc()).limit(_NEWEST).sql(dialect=query.rules.grammar))
+    texts = {str(cell)[:10] for (cell,) in cells}
+    days = sorted(date.fromisoformat(text) for text in texts if is_date_text(text))
+    months = [one.year * 12 + one.month for one in days]
+    if len(days) > 1 and all(one.day == 1 for one in days):
+        years, month = divmod(months[-1] + min(after - before for before, after in pairwise(months)) - 1, 12)
+        return str(date(years, month + 1, 1) - timedelta(days=1))
+    if len(days) > 2 and len({one.weekday() for one in days}) == 1:
+        return str(days[-1] + min(after - before for before, after in pairwise(days)) - timedelta(days=1))
+    return day
+
+
+def _write_calendar_day(column: ColumnSchema, query: Query, begin: str) -> str:
+    """Return SQL for the day `n` days after another, in the form in which a column holds days."""
+    times, dialect = find_format(column, is_sqlite=query.rules.is_sqlite), query.rules.name
+    day = {
+        "sqlite": f"DATE('{begin}', n || ' day')",
+        "mysql": f"CAST(DATE_ADD('{begin}', INTERVAL n DAY) AS DATE)",
+        "spark": f"DATE_ADD('{begin}', n)",
+    }.get(dialect, f"CAST('{begin}' AS DATE) + n")
+    if times is not None and not times.text:
+        return f"CAST({day} AS {'DATETIME' if dialect == 'mysql' else 'TIMESTAMP'})" if times.timed else day
+    text = day if query.rules.is_sqlite else f"CAST({day} AS CHAR(10))"
+    if times is None or not times.timed:
+        return text
+    return f"CONCAT({text}, '{times.timed}00:00:00')" if dialect == "mysql" else f"{text} || '{times.timed}00:00:00'"

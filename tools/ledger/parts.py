@@ -1,0 +1,125 @@
+"""Parts of the queries that count, and of what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from ..database.rendering.text import one_line
+from ..database.schema import ColumnSchema, TableSchema
+from ..database.table import Cell
+from ..sql.nodes import get_argument
+from ..sql.query import Query, TableColumn
+from ..sql.scope import QuerySource
+from ..words import stem_name, words
+from .path import ROWID, JoinPath, JoinStep, NotCountedError, make_column
+
+_CELL = 40  # characters of a value that is shown
+_TEXTS = ("char", "text", "string", "clob")
+_EACH = ("each", "every", "all")
+
+
+def to_int(cell: Cell) -> int:
+    return int(cell) if isinstance(cell, int | float | str) else 0
+
+
+def render_cell(cell: Cell) -> str:
+    """Return a cell as a short text on one line."""
+    return one_line(str(cell), _CELL)
+
+
+def get_source_name(source: QuerySource) -> str:
+    return source.table.name if source.table is not None else source.label
+
+
+def write_condition(query: Query, step: JoinStep) -> str:
+    return " and ".join(query.text(link.condition or link.ends[0][1]) for link in step.links)
+
+
+def find_exclusion(node: exp.Expr) -> exp.Expr | None:
+    """Return the condition NOT IN, or `<> ALL`, that a sub-query in a condition stands in; None if in another."""
+    compared = node if isinstance(node, exp.In) else node.parent
+    if isinstance(node, exp.All):
+        return compared if isinstance(compared, exp.NEQ) else None
+    around = compared and (compared.parent.parent if isinstance(compared.parent, exp.Paren) else compared.parent)
+    return around if isinstance(compared, exp.In | exp.EQ) and isinstance(around, exp.Not) else None
+
+
+def excludes_constants(query: Query, condition: exp.Expr) -> bool:
+    """Whether a condition leaves out what equals constants, but for the empty text."""
+    node = condition.this.unnest() if isinstance(condition, exp.Not) else condition
+    kinds = exp.In | exp.EQ if isinstance(condition, exp.Not) else exp.NEQ
+    compared = node.expressions or [node.expression] if isinstance(node, kinds) and not node.args.get("query") else ()
+    return any(query.literal(one) not in (None, "") for one in compared)
+
+
+def make_case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
+    if not conditions:
+        return value.copy()
+    return exp.Case(ifs=[exp.If(this=exp.and_(*conditions), true=value.copy())])
+
+
+def make_count(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Expr:
+    """Return an expression that counts the rows, or distinct keys, that meet conditions."""
+    if key is not None:
+        return exp.Count(this=exp.Distinct(expressions=[make_case(conditions, key)]))
+    return exp.Count(this=make_case(conditions, exp.Literal.number(1)) if conditions else exp.Star())
+
+
+def find_sum(path: JoinPath) -> exp.Expr | None:
+    """Return the expression that the SELECT sums over the counted rows; None if none."""
+    for node in path.query.find_aggregates(path.scope, exp.Sum):
+        inner = get_argument(node)
+        named = path.query.find_sources(inner, path.scope) if inner is not None and not inner.find(exp.Query) else []
+        if inner is not None and named and all(one is path.subject for one in named):
+            return inner.unnest()
+    return None
+
+
+def asks_for_each(question: str, table: TableSchema) -> bool:
+    """Whether a question says "each", "every" or "all" of a table's name, or of one of its columns' names."""
+    names = {stem for name in (table.name, *(one.name for one in table.columns)) for stem in stem_name(name)}
+    asked = words(question)
+    return any(
+        word.folded in _EACH and any(near.stem in names for near in asked[place + 1 : place + 4])
+        for place, word in enumerate(asked)
+    )
+
+
+def list_visible_ctes(select: exp.Expr) -> list[exp.Expr]:
+    """Return the CTEs that are visible in a SELECT, outermost first."""
+    found, node, inside = list[exp.Expr](), select, None
+    while node is not None:
+        if (clause := node.args.get("with_")) is not None:
+            ctes = list(clause.expressions)
+            until = next((place for place, cte in enumerate(ctes) if cte is inside), len(ctes))
+            found = [*(cte.copy() for cte in ctes[:until]), *found]
+        inside = node if isinstance(node, exp.CTE) else inside
+        node = node.parent
+    return found
+
+
+def list_key_columns(query: Query, source: QuerySource) -> Iterator[exp.Expr]:
+    """Yield the key columns that identify the rows of a source."""
+    table = source.table
+    names = table.key if table is not None and not source.renamed else ()
+    if not names and table is not None and table.kind == "table" and ROWID in query.rules.hidden:
+        names = (ROWID,)
+    if not names:
+        raise NotCountedError(f"{get_source_name(source)} has no key")
+    yield from (make_column(source, name) for name in names)
+
+
+def is_text_column(column: ColumnSchema) -> bool:
+    kind = column.type.lower()
+    return column.kind == "text" and (not kind or any(part in kind for part in _TEXTS))
+
+
+def write_missing(column: TableColumn, use: str) -> exp.Expr:
+    """Return the condition that a column's value is NULL, or blank if it is a grouped text."""
+    missing: exp.Expr = column.node.is_(exp.Null())
+    if use == "averaged" or not is_text_column(column.schema):
+        return missing
+    blank = exp.EQ(this=exp.Trim(this=column.node.copy()), expression=exp.Literal.string(""))
+    return exp.or_(missing, blank, copy=False)
