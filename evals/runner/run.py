@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 from collections import Counter
@@ -20,7 +21,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...agent import Settings, make_settings
+from ...agent.model.choose_model import OFFLINE
 from ...tools.errors import ModelError, SettingsError, TableturnError
+from ...tools.whole_files import write_text_atomically
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, parse_record
 from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import format_percent
@@ -32,12 +35,15 @@ from .agents import (
     make_replay_model,
     open_model,
 )
-from .record import NOT_ASKED, Answerer, RunSpec, TurnRecord, check_output_folder, is_replay_model, write_run_spec
-from .results import RESULTS_FILE, Answered, read_results
+from .record import NOT_ASKED, REPLAY, Answerer, RunSpec, TurnRecord, is_replay_model
+from .results import RESULTS_FILE, Answered, get_used_model_name, read_results
 
 T = TypeVar("T")
 
-JOURNAL_FILE = "journal.jsonl"
+SPEC_FILE, JOURNAL_FILE = "run.json", "journal.jsonl"
+
+# Beside the keys of `RunSpec`: the questions' hash, and the folder that paths start from.
+_DIGEST, _FOLDER = "questions", "folder"
 
 Engine = Literal["local", "ray"]  # where questions are answered: in this process, or on a Ray cluster
 
@@ -178,6 +184,63 @@ def _start_local(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotations
         closing(make_answerer(spec, dataset, cache, annotations)) as answering,
     ):
         yield answering
+
+
+def write_run_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
+    """Write a run's specification into its existing folder."""
+    more = {_DIGEST: _hash_questions(asked), _FOLDER: str(Path.cwd())}
+    write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | more, indent=2))
+
+
+def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
+    """Create a run's folder, or check that it is empty or has the same run."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if not (out / SPEC_FILE).exists():
+            return
+        kept: dict[str, Any] = dict(json.loads((out / SPEC_FILE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise SettingsError(f"{out} cannot be used for a run: {error}") from error
+    before, folder = kept.pop(_DIGEST, None), kept.pop(_FOLDER, "")
+    kept = {"embedding": "hashed", **kept}  # what runs made before it was known had
+    wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
+    if kept.get("model") is None and spec.model is not None and _was_answered_by(spec.model, spec.base_url, out):
+        kept["model"] = spec.model
+    names = (name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
+    if differing := sorted(n for n in names if _locate(kept.get(n), folder) != _locate(wanted.get(n), "")):
+        theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
+        raise SettingsError(
+            f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
+        )
+    if before != _hash_questions(asked):
+        raise SettingsError(
+            f"{out} contains a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
+            "changed since it was started; name another folder"
+        )
+
+
+def _was_answered_by(model: str, base_url: str | None, out: Path) -> bool:
+    """Whether nothing but this model answered a run of an earlier version, which kept no name."""
+    answers = [record for record in read_journal(out / JOURNAL_FILE).values() if record.asked]
+    if not answers or model == OFFLINE:
+        return not any(record.calls for record in answers)
+    label = get_used_model_name(model, base_url)
+    with closing(ReplyCache(out / CACHE_FILE)) as cache:
+        return any(f'"{label}"' in asked for asked in cache.list_models())
+
+
+def _locate(value: object, folder: str) -> list[Path]:
+    """Return the files that a text would name from a folder, or from here."""
+    return [Path(folder, part).resolve() for part in str(value).removeprefix(REPLAY).split(",")]
+
+
+def _hash_questions(asked: Dataset) -> str:
+    """Return a hash of the questions, because answers are stored by question id alone."""
+    # Fields that are None are left out: folders of runs made before a field was known can be resumed.
+    questions = [
+        {name: value for name, value in asdict(question).items() if value is not None} for question in asked.questions
+    ]
+    return hashlib.sha256(json.dumps(questions).encode()).hexdigest()
 
 
 Judge = Callable[[GoldTurn, TurnRecord], Verdict]  # a function that judges a record, one at a time and in one thread
