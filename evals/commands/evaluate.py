@@ -208,7 +208,8 @@ def score(
     found = read_predictions(predictions, whole, questions)
     questions = questions.on(databases)
     with make_official_judge(questions) if official else StrictJudge(questions) as judge:
-        judged = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
+        # As `eval` counts: what is to be declined has no gold to be judged by.
+        judged = [judge.judge(one, found.get(one.id, "")) for one in questions.questions if one.golds]
     notes = find_empty_tables(questions)
     scores = score_verdicts(judged)
     ruled = {} if rulings is None else {"by_verdict": score_outcomes(apply_rulings(questions, judged, rulings))}
