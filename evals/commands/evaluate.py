@@ -159,7 +159,7 @@ def evaluate(
         results["run"]["dataset"] = str(Path(dataset).absolute())
     judged = [verdict for _, verdict in answered]
     unasked = [verdict for verdict in judged if not verdict.asked or verdict.error.startswith(UNREACHABLE)]
-    if file is not None and recorded != str(file) and not unasked and add_model_records(spec, results, file):
+    if file is not None and recorded != str(file) and not unasked and add_model_records(results, file):
         recorded = str(file)
     write_results({**results, "recorded": recorded}, out)
     if as_json:

@@ -399,7 +399,8 @@ def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) 
 
     Either the official form (one query a line in the dataset's order, anything after a tab passed over, a blank line
     where there is no query or, of interactions, between them), or JSON: a list of queries in that order, or
-    `{"id": ..., "sql": ...}` records, as a list or one a line. A file without ids may hold the questions alone that are asked, `part`.
+    `{"id": ..., "sql": ...}` records, as a list or one a line. A file without ids may hold the questions alone that are
+    asked, `part`.
     """
     try:
         if path.suffix in (".json", ".jsonl"):
