@@ -69,9 +69,9 @@ def trial(
     if db is None or questions is None:
         missing = "--db" if db is None else "--questions"
         raise typer.BadParameter(f"a trial needs {missing}", param_hint=missing)
-    from ...agent.model.track_record import ModelRunRecord, append_run_record, check_record_file, get_record_file_path
+    from ...agent.model.track_record import check_record_file, get_record_file_path
     from ..report.page import make_trial_sections
-    from ..runner.results import get_short_database_name, write_results
+    from ..runner.results import add_model_records, write_results
     from ..runner.run import RunProgress
     from ..trial import TrialOptions, read_trial_questions, run_trial
     from ..trial.run import FOUND
@@ -85,11 +85,8 @@ def trial(
     with exit_if_run_stopped(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
         results = run_trial(options, out, progress, asked)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
-        about, cost = results["trial"], results["cost"]
-        n, name = about["questions"], get_short_database_name(about["database"])
-        took = cost["calls"], cost["prompt_tokens"], about["time"]
-        append_run_record(ModelRunRecord(about["model"], name, n, n - len(results["failed"]), None, *took), file)
-        write_results(results | {"recorded": str(file)}, out)
+        added = add_model_records(results, file)
+        write_results(results | {"recorded": str(file) if added else ""}, out)
     missed = bool(results["gate"] and not results["gate"]["met"])
     if as_json:
         shown = {key: results[key] for key in FOUND} | {"questions": results["trial"]["questions"], "out": str(out)}
