@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from ...agent.model.track_record import ModelRunRecord, append_run_record
 from ...agent.records import convert_cell
 from ...tools.database import Schema
 from ...tools.database.server.address import hide_url_secrets
-from ...tools.errors import SettingsError
+from ...tools.errors import DatabaseUnavailable, SettingsError
 from ...tools.record_files import read_json
 from ...tools.whole_files import write_text_atomically
 from ..adjudication.ruling import Ruling, add_verdict_scores, now
@@ -145,7 +146,9 @@ class RunResults:
         """Yield gold query, schema and record of each turn in which schema items were linked."""
         with SingleDatabaseCache() as databases:
             for record, verdict in self.answers_with_gold:
-                if record.linked:
+                if not record.linked:
+                    continue
+                with suppress(DatabaseUnavailable):
                     place = self.asked.place(verdict.question.database)
                     yield verdict.question.golds[0], databases.at(place).schema(), record
 

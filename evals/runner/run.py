@@ -22,10 +22,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ...agent import Settings, make_settings
 from ...agent.model.choose_model import OFFLINE
-from ...tools.errors import ModelError, SettingsError, TableturnError
+from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
 from ...tools.whole_files import write_text_atomically
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, parse_record
-from ..metrics.judging import StrictJudge, Verdict
+from ..metrics.judging import UNREACHABLE, StrictJudge, Verdict
 from ..metrics.summary import format_percent
 from .agents import (
     CACHE_FILE,
@@ -355,7 +355,10 @@ class _EvaluationRun:
 
     async def _judge_record(self, turn: GoldTurn, record: TurnRecord) -> None:
         loop = asyncio.get_running_loop()
-        verdict = await loop.run_in_executor(self.judge_thread, self.judge, turn, record)
+        try:
+            verdict = await loop.run_in_executor(self.judge_thread, self.judge, turn, record)
+        except DatabaseUnavailable as error:
+            verdict = Verdict(turn, record.sql, error=f"{UNREACHABLE}: {error}")
         verdict = verdict if record.asked else verdict.mark_as_not_asked(record.text)
         self.done[turn.id] = (record, verdict)
         self.listener(record, verdict)

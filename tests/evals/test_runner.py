@@ -305,6 +305,41 @@ def test_a_database_out_of_reach_is_no_wrong_answer_and_is_asked_again(
     assert (json.loads(again.stdout)["strict"]["judged"], json.loads(again.stdout)["strict"]["ex"]) == (3, 1.0)
 
 
+@pytest.mark.parametrize("command", ["eval", "trial"])
+def test_a_file_that_goes_away_in_the_middle_of_a_run_is_no_wrong_answer(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, out, league = questions_file(tmp_path, 3), tmp_path / "run", tmp_path / "league.sqlite"
+    kept = league.read_bytes()
+    own = [{"question": "How many players are there?", "sql": "SELECT count(*) FROM player"}] * 3
+    (tmp_path / "own.yaml").write_text(json.dumps(own))
+    about = {
+        "eval": ["--dataset", str(path)],
+        "trial": ["--db", str(league), "--questions", str(tmp_path / "own.yaml")],
+    }
+    asking = [command, *about[command], "--model", "offline", "--out", str(out), "--record", "off", "--jobs", "1"]
+    add = RunJournal.add
+
+    def add_and_lose_the_file(journal: RunJournal, record: TurnRecord) -> None:
+        add(journal, record)
+        if len(journal.records) == 2:
+            league.unlink(missing_ok=True)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunJournal, "add", add_and_lose_the_file)
+        done = CliRunner().invoke(app, asking)
+    assert done.exit_code == 1, done.output
+    assert "start the same" in done.stderr
+    if command == "eval":
+        scores = json.loads((out / "results.json").read_text())["strict"]
+        assert (scores["judged"], scores["ex"]) == (1, 1.0)
+    league.write_bytes(kept)
+    again = CliRunner().invoke(app, asking)
+    assert again.exit_code == 0, again.output
+    results = json.loads((out / "results.json").read_text())
+    assert [one["error"] for one in results["questions"]] == [""] * 3
+
+
 def test_a_server_that_is_down_ends_the_run_after_a_few_questions_and_other_databases_go_first(tmp_path: Path) -> None:
     path, out = questions_file(tmp_path, 2 * GIVE_UP_AFTER), tmp_path / "run"
     records = json.loads(path.read_text())
