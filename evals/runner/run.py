@@ -9,8 +9,8 @@ import os
 from collections import Counter
 from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -192,7 +192,7 @@ def write_run_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
     write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | more, indent=2))
 
 
-def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
+def check_output_folder(spec: RunSpec, dataset: Dataset, asked: Dataset, out: Path) -> None:
     """Create a run's folder, or check that it is empty or has the same run."""
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -206,6 +206,8 @@ def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
     wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
     if kept.get("model") is None and spec.model is not None and _was_answered_by(spec.model, spec.base_url, out):
         kept["model"] = spec.model
+    if _make_same_settings(kept.get("settings"), spec, dataset):
+        kept["settings"] = wanted["settings"]
     names = (name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
     if differing := sorted(n for n in names if _locate(kept.get(n), folder) != _locate(wanted.get(n), "")):
         theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
@@ -217,6 +219,13 @@ def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
             f"{out} contains a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
             "changed since it was started; name another folder"
         )
+
+
+def _make_same_settings(fields: Any, spec: RunSpec, dataset: Dataset) -> bool:
+    """Whether a run's kept fields make the settings that its specification makes."""
+    with suppress(SettingsError, TypeError):  # fields of another version
+        return make_run_settings(replace(spec, settings=fields), dataset) == make_run_settings(spec, dataset)
+    return False
 
 
 def _was_answered_by(model: str, base_url: str | None, out: Path) -> bool:
@@ -269,7 +278,7 @@ def run_evaluation(
     """
     make_run_settings(spec, dataset)
     asked = asked or dataset.without(spec.without).first(spec.limit)
-    check_output_folder(spec, asked, out)
+    check_output_folder(spec, dataset, asked, out)
     if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} contains a trial: name another folder with --out")
     answer_with = _start_local

@@ -85,7 +85,7 @@ def run_trial(
         spec = RunSpec(_DATASET + database.location, "all", **about)
         make_run_settings(spec, dataset)
         try:
-            check_output_folder(spec, dataset, out)
+            check_output_folder(spec, dataset, dataset, out)
         except SettingsError:
             # An interrupted trial of another kind is forgotten; a run of another command is not.
             kept = out / SPEC_FILE

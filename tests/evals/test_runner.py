@@ -262,6 +262,22 @@ def test_a_run_that_kept_no_model_goes_on_with_the_one_that_answered(tmp_path: P
                         resume(model, out)
 
 
+def test_a_setting_that_changes_nothing_is_no_other_run(tmp_path: Path) -> None:
+    path, out = questions_file(tmp_path, 1), tmp_path / "run"
+
+    def resume(**fields: object) -> None:
+        spec = RunSpec(str(path), model="offline", settings=fields)
+        run_evaluation(spec, read_questions(path), out, jobs=1, listener=silent)
+
+    resume()
+    resume(values=10)
+    resume()
+    # These are the agent's defaults, but not those of a run.
+    for name, default in {"values": 11, "clarify": True, "conventions": "none"}.items():
+        with pytest.raises(SettingsError, match=f"contains a run with settings={{}}, not settings={{'{name}'"):
+            resume(**{name: default})
+
+
 def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with RunJournal(path) as journal:
