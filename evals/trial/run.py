@@ -31,14 +31,7 @@ from ..report.page import write_report
 from ..runner.agents import CACHE_FILE, ReplyCache
 from ..runner.record import RunSpec, TurnRecord
 from ..runner.results import HISTORY_FILE, RESULTS_FILE, RunResults, get_used_model_name, read_results, write_results
-from ..runner.run import (
-    JOURNAL_FILE,
-    SPEC_FILE,
-    Listener,
-    check_output_folder,
-    make_run_settings,
-    run_evaluation,
-)
+from ..runner.run import JOURNAL_FILE, SPEC_FILE, Listener, check_output_folder, make_run_settings, run_evaluation
 from .question import TrialQuestion, TrialTurn, count_rows, read_trial_questions
 
 FOUND = (
