@@ -18,7 +18,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from ..tools.database.session import Permissions
 from ..tools.database.table import Limits
@@ -285,19 +293,20 @@ class Settings(MethodSettings):
     estimated_rows_per_day: EstimatedRows = 0
     """The same for all queries to a database in one day, counted in `TABLETURN_HOME`. 0 for no limit."""
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _apply_preset(cls, given: Any) -> Any:
+    def _apply_preset(cls, given: Any, make: ModelWrapValidatorHandler[Settings]) -> Settings:
         if not isinstance(given, Mapping):
-            return given
+            return make(given)
         given = drop_removed_settings(cast("Mapping[str, Any]", given))
         for name in given:
             if name not in cls.model_fields:
                 near = format_did_you_mean(find_nearest_names(str(name), cls.model_fields, 1))
                 raise SettingsError(f"unknown setting {name!r}: {near or 'docs/settings.md lists all'}")
-        if "preset" not in given:
-            return given
-        return {**PRESETS.get(str(given["preset"]), {}), **given}
+        made = make({**PRESETS.get(str(given.get("preset")), {}), **given})
+        # A preset's own fields are not named: they go where another preset is named later.
+        made.__pydantic_fields_set__ = set(given)
+        return made
 
     @field_validator("locale")
     @classmethod
@@ -335,7 +344,8 @@ class Settings(MethodSettings):
         """Return a copy of the settings, with the fields that were set in `by`."""
         if by is None or not by.model_fields_set:
             return self
-        return self.model_copy(update={name: getattr(by, name) for name in by.model_fields_set})
+        names = by.model_fields_set | (PRESETS[by.preset].keys() if "preset" in by.model_fields_set else set())
+        return self.model_copy(update={name: getattr(by, name) for name in names})
 
 
 def drop_removed_settings(given: Mapping[str, Any], removed: Mapping[str, str] = REMOVED) -> Mapping[str, Any]:

@@ -51,8 +51,7 @@ def resolve_model(
 ) -> BaseChatModel | None:
     """Return the chat model to use, or None for the offline translator.
 
-    In order: `spec`; the environment's TABLETURN_MODEL; an OpenAI key or base URL, or an Azure endpoint and
-    deployment, in the environment; else offline.
+    A model that is not named is the one of `choose_model_name`.
 
     Raises:
         ModelError: For a name of no known form, or where a key, an endpoint or a model's name is missing.
@@ -65,8 +64,8 @@ def resolve_model(
         raise ModelError(f"a model must be a LangChain chat model or a name ({KNOWN_FORMS}), not {type(spec).__name__}")
     options: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
     url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or None
-    name = spec or os.environ.get("TABLETURN_MODEL") or _choose_model_from_environment(url)
-    provider, _, rest = name.strip().partition(":")
+    name = choose_model_name(spec, base_url)
+    provider, _, rest = name.partition(":")
     if provider == OFFLINE and not rest:
         return None
     if provider in ("openai", "azure") and rest:
@@ -75,6 +74,16 @@ def resolve_model(
     if rest and not ours and (model := _open_provider(provider, rest, base_url, options)):
         return model
     raise ModelError(f"unknown model {name!r}: known forms are {KNOWN_FORMS}")
+
+
+def choose_model_name(name: str | None = None, base_url: str | None = None) -> str:
+    """Return a model's full name, such as `openai:gpt-5-mini` or `offline`.
+
+    In order: `name`; the environment's TABLETURN_MODEL; an OpenAI key or base URL, or an Azure endpoint and
+    deployment, in the environment; else offline.
+    """
+    url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or None
+    return (name or os.environ.get("TABLETURN_MODEL") or _choose_model_from_environment(url)).strip()
 
 
 def get_model_label(model: BaseChatModel | None) -> str:

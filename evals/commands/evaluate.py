@@ -53,12 +53,14 @@ def read_settings_fields(settings: Path | None) -> dict[str, Any]:
     return read_settings_file(settings) if settings else {}
 
 
-def warn_if_offline(model: str | None, base_url: str | None) -> None:
-    """Warn if no model is chosen, as where a question is asked."""
-    from ...agent.model.choose_model import resolve_model
+def choose_run_model(model: str | None, base_url: str | None, warns: bool = True) -> str:
+    """Return the name of the model that a run asks; warn if none is chosen, as for a question."""
+    from ...agent.model.choose_model import OFFLINE, choose_model_name
 
-    if model is None and resolve_model(None, base_url=base_url) is None:
+    chosen = choose_model_name(model, base_url)
+    if model is None and chosen == OFFLINE and warns:
         warn(f"tableturn: {OFFLINE_LINE}")
+    return chosen
 
 
 NAMED = 10  # the number of questions that are named one by one
@@ -138,6 +140,7 @@ def evaluate(
     from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
+    model = choose_run_model(model, base_url, warns=baseline is None)
     about = (dataset, split, model, preset, read_settings_fields(settings), history, limit, tuple(without or ()))
     spec = RunSpec(*about, examples, base_url, baseline, embedding, annotator)
     asked = questions.without(spec.without).first(spec.limit)
@@ -148,7 +151,6 @@ def evaluate(
     # A run is added to the record once, however often it is started again.
     recorded = str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
     rulings = read_rulings(verdicts or out / VERDICTS_FILE, may_miss=verdicts is None)
-    warn_if_offline(model or baseline, base_url)
     start = time.perf_counter()
     with exit_if_run_stopped(), RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
@@ -157,7 +159,7 @@ def evaluate(
         results["run"]["dataset"] = str(Path(dataset).absolute())
     judged = [verdict for _, verdict in answered]
     unasked = [verdict for verdict in judged if not verdict.asked or verdict.error.startswith(UNREACHABLE)]
-    if file is not None and recorded != str(file) and not unasked and add_model_records(spec, results, file):
+    if file is not None and recorded != str(file) and not unasked and add_model_records(results, file):
         recorded = str(file)
     write_results({**results, "recorded": recorded}, out)
     if as_json:
@@ -206,7 +208,8 @@ def score(
     found = read_predictions(predictions, whole, questions)
     questions = questions.on(databases)
     with make_official_judge(questions) if official else StrictJudge(questions) as judge:
-        judged = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
+        # As `eval` counts: what is to be declined has no gold to be judged by.
+        judged = [judge.judge(one, found.get(one.id, "")) for one in questions.questions if one.golds]
     notes = find_empty_tables(questions)
     scores = score_verdicts(judged)
     ruled = {} if rulings is None else {"by_verdict": score_outcomes(apply_rulings(questions, judged, rulings))}
@@ -316,11 +319,12 @@ def experiment(
             say(f"{known:<18} {read_experiment(known).title}")
         return
     chosen = read_experiment(name)
+    named = chosen.models(model_for or ())
+    run_rows = (row for row in chosen.rows if not row.not_run and row.combine is None)
+    model = choose_run_model(model, base_url, warns=any(row.name not in named for row in run_rows))
     about = ("", split or "", model, None, {}, "predicted", limit, tuple(without or ()))
     options = RunSpec(*about, examples, base_url, None, embedding, annotator)
-    setup = ExperimentSetup(options, data, suites, jobs, repeats, chosen.models(model_for or ()))
-    if any(setup.get_row_model(row) is None for row in chosen.rows if not row.not_run):
-        warn_if_offline(model, base_url)
+    setup = ExperimentSetup(options, data, suites, jobs, repeats, named)
     try:
         rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
     except NotRun as reason:

@@ -24,10 +24,10 @@ from .evaluate import (
     PriceOption,
     RecordOption,
     VerdictsOption,
+    choose_run_model,
     exit_if_run_stopped,
     print_report_sections,
     read_settings_fields,
-    warn_if_offline,
 )
 
 if TYPE_CHECKING:
@@ -69,28 +69,24 @@ def trial(
     if db is None or questions is None:
         missing = "--db" if db is None else "--questions"
         raise typer.BadParameter(f"a trial needs {missing}", param_hint=missing)
-    from ...agent.model.track_record import ModelRunRecord, append_run_record, check_record_file, get_record_file_path
+    from ...agent.model.track_record import check_record_file, get_record_file_path
     from ..report.page import make_trial_sections
-    from ..runner.results import get_short_database_name, write_results
+    from ..runner.results import add_model_records, write_results
     from ..runner.run import RunProgress
     from ..trial import TrialOptions, read_trial_questions, run_trial
     from ..trial.run import FOUND
 
-    fields = read_settings_fields(settings)
+    fields, model = read_settings_fields(settings), choose_run_model(model, base_url)
     options = TrialOptions(db, questions, model, base_url, preset, fields, examples, tries, jobs, price, gate)
     file = get_record_file_path(record)
     if file is not None:
         check_record_file(file)
     asked = read_trial_questions(questions)
-    warn_if_offline(model, base_url)
     with exit_if_run_stopped(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
         results = run_trial(options, out, progress, asked)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
-        about, cost = results["trial"], results["cost"]
-        n, name = about["questions"], get_short_database_name(about["database"])
-        took = cost["calls"], cost["prompt_tokens"], about["time"]
-        append_run_record(ModelRunRecord(about["model"], name, n, n - len(results["failed"]), None, *took), file)
-        write_results(results | {"recorded": str(file)}, out)
+        added = add_model_records(results, file)
+        write_results(results | {"recorded": str(file) if added else ""}, out)
     missed = bool(results["gate"] and not results["gate"]["met"])
     if as_json:
         shown = {key: results[key] for key in FOUND} | {"questions": results["trial"]["questions"], "out": str(out)}
@@ -158,14 +154,13 @@ def fit(
     from ..trial import TrialOptions
     from ..trial.run import fit_trust_bound
 
-    fields = read_settings_fields(settings)
+    fields, model = read_settings_fields(settings), choose_run_model(model, base_url)
     # As at the terminal; without a store there is none to look in.
     store = examples or (str(get_store_folder()) if has_example_store(get_store_folder()) else None)
     options = TrialOptions(db, Path(), model, base_url, preset, fields, store, jobs=jobs)
     path = _find_trust_file(trust, fields)
     least = find_level([], alpha, certainty).missing
     warn(f"this needs at least {least} labelled answers, and more if some are wrong")
-    warn_if_offline(model, base_url)
     with exit_if_run_stopped(), RunProgress(None, None, "right") as progress:
         bound = fit_trust_bound(options, labels, alpha, certainty, out, path, progress)
     say(json.dumps(asdict(bound)) if as_json else _describe_trust_bound(bound))

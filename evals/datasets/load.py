@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -397,23 +397,27 @@ class Prediction(BaseModel):
 def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) -> dict[str, str]:
     """Return the predicted SQL by question id; questions without a prediction are missing.
 
-    Either the official form (one query a line in the dataset's order, anything after a tab passed over, blank lines
-    between interactions), or JSON: a list of queries in that order, or `{"id": ..., "sql": ...}` records, as a list or
-    one a line. A file without ids may hold the questions alone that are asked, `part`.
+    Either the official form (one query a line in the dataset's order, anything after a tab passed over, a blank line
+    where there is no query or, of interactions, between them), or JSON: a list of queries in that order, or
+    `{"id": ..., "sql": ...}` records, as a list or one a line. A file without ids may hold the questions alone that are
+    asked, `part`.
     """
     try:
         if path.suffix in (".json", ".jsonl"):
             records = read_records(path)
+            forms = [records]
         else:
-            lines = path.read_text(encoding="utf-8-sig").split("\n")
-            records = [line.partition("\t")[0].strip() for line in lines if line.strip()]
+            lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
+            queries = [line.partition("\t")[0].strip() for line in lines]
+            records = [query for query, line in zip(queries, lines, strict=True) if line.strip()]
+            forms = [records, queries] if any(one.turn > 1 for one in dataset.questions) else [queries, records]
     except (OSError, ValueError) as error:
         raise SettingsError(f"predictions: {path} cannot be read: {error}") from error
     where = f"{dataset.name} {dataset.split}"
     if all(isinstance(record, str) for record in records):
-        for asked in (dataset, part):
-            if asked is not None and len(asked.questions) == len(records):
-                return {question.id: str(sql) for question, sql in zip(asked.questions, records, strict=True)}
+        for form, asked in product(forms, (dataset, part)):
+            if asked is not None and len(asked.questions) == len(form):
+                return {question.id: str(sql) for question, sql in zip(asked.questions, form, strict=True)}
         wanted = f"{where} has {len(dataset.questions)} questions"
         if part is not None and len(part.questions) < len(dataset.questions):
             wanted += f", {len(part.questions)} of them asked"

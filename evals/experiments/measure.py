@@ -29,7 +29,7 @@ from ..metrics.judging import ClauseJudge, Verdict, make_official_judge
 from ..metrics.summary import score_linking, summarize
 from ..official.exact_match import Clause
 from ..runner.record import REPLAY, RunSpec, is_replay_model
-from ..runner.results import Answered, RunResults, get_used_model_name, write_results
+from ..runner.results import Answered, RunResults, write_results
 from ..runner.run import Listener, make_run_settings, run_evaluation
 
 Needs = Literal["nothing", "pairs", "rephrased", "simplified"]
@@ -456,7 +456,7 @@ def list_remarks(experiment: Experiment, setup: ExperimentSetup, rows: Sequence[
     ran, options = [row for row in rows if row.runs], setup.options
     replayed = [row for row in ran if row.replayed]
     paper = f"The paper ran {experiment.model}; here" if experiment.model else "Here"
-    told = [f"{paper}: {options.model or get_used_model_name(None, options.base_url)}."]
+    told = [f"{paper}: {options.model or 'offline'}."]
     told += [f"{row}: {model}." for row, model in setup.models.items()]
     if options.annotator:
         told.append(f"Schemas described by {options.annotator}.")

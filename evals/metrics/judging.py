@@ -244,6 +244,8 @@ class StrictJudge(ClosingContext):
             return replace(verdict, error="no prediction")
         try:
             same = all(self._has_expected_result(file, sql, accepted) for file, accepted in golds.items())
+        except DatabaseUnavailable as error:  # gone since its gold ran
+            return Verdict(question, sql, hardness=level, error=f"{UNREACHABLE}: {error}")
         except QueryError as error:
             return replace(verdict, error=str(error))
         if not same and sql in question.golds:

@@ -89,6 +89,10 @@ class ReplyCache(BaseCache):
         """Return the number of stored replies."""
         return self._execute_sql("SELECT count(*) FROM reply")[0][0]
 
+    def list_models(self) -> list[str]:
+        """Return the models that replied, with their options, as LangChain writes them."""
+        return [model for (model,) in self._execute_sql("SELECT DISTINCT model FROM reply")]
+
     def close(self) -> None:
         """Close the cache file."""
         self._connection.close()

@@ -1,22 +1,14 @@
-"""The files in a run's folder: its specification, and a record of each question."""
+"""What a run is made of: its specification, and a record of each question."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from ...tools.errors import DatabaseUnavailable, SettingsError, TableturnError
-from ...tools.whole_files import write_text_atomically
-from ..datasets import Dataset, GoldTurn
+from ...tools.errors import DatabaseUnavailable, TableturnError
+from ..datasets import GoldTurn
 
-SPEC_FILE = "run.json"
-
-# Beside the keys of `RunSpec`: the questions' hash, and the folder that paths start from.
-_DIGEST, _FOLDER = "questions", "folder"
 REPLAY = "replay:"  # the prefix of a model's name that is followed by files of predictions, with commas between them
 
 History = Literal["gold", "predicted"]
@@ -34,7 +26,8 @@ class RunSpec:
     dataset: str  # a benchmark's name, or a file of your own questions
     split: str = "dev"  # the part of the dataset, such as `dev`
     # The model, as for `tableturn ask --model`. `replay:FILE,FILE` names files of predictions: drafts side by side
-    # (with `candidates`), or a draft and its revisions. None if the environment chooses.
+    # (with `candidates`), or a draft and its revisions. Commands keep the one that the environment chooses, too: None
+    # is in runs of earlier versions alone.
     model: str | None = None
     preset: str | None = None  # the agent's preset; None for its default
     settings: dict[str, Any] = field(default_factory=dict[str, Any])  # fields that differ from the preset
@@ -49,52 +42,6 @@ class RunSpec:
     embedding: str = "hashed"  # the embedding of the example store
     # The model that describes schemas, where the settings have them described; None for `model`.
     annotator: str | None = None
-
-
-def write_run_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
-    """Write a run's specification into its existing folder, unless it is already there."""
-    if not (out / SPEC_FILE).exists():
-        more = {_DIGEST: _hash_questions(asked), _FOLDER: str(Path.cwd())}
-        write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | more, indent=2))
-
-
-def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
-    """Create a run's folder, or check that it is empty or has the same run."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if not (out / SPEC_FILE).exists():
-            return
-        kept: dict[str, Any] = dict(json.loads((out / SPEC_FILE).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise SettingsError(f"{out} cannot be used for a run: {error}") from error
-    before, folder = kept.pop(_DIGEST, None), kept.pop(_FOLDER, "")
-    kept = {"embedding": "hashed", **kept}  # what runs made before it was known had
-    wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
-    names = (name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
-    if differing := sorted(n for n in names if _locate(kept.get(n), folder) != _locate(wanted.get(n), "")):
-        theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
-        raise SettingsError(
-            f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
-        )
-    if before != _hash_questions(asked):
-        raise SettingsError(
-            f"{out} contains a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
-            "changed since it was started; name another folder"
-        )
-
-
-def _locate(value: object, folder: str) -> list[Path]:
-    """Return the files that a text would name from a folder, or from here."""
-    return [Path(folder, part).resolve() for part in str(value).removeprefix(REPLAY).split(",")]
-
-
-def _hash_questions(asked: Dataset) -> str:
-    """Return a hash of the questions, because answers are stored by question id alone."""
-    # Fields that are None are left out: folders of runs made before a field was known can be resumed.
-    questions = [
-        {name: value for name, value in asdict(question).items() if value is not None} for question in asked.questions
-    ]
-    return hashlib.sha256(json.dumps(questions).encode()).hexdigest()
 
 
 SHOWN_ROWS = 10  # the most rows of a result that a record keeps, for people to look at

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from ...agent.model.track_record import ModelRunRecord, append_run_record
 from ...agent.records import convert_cell
 from ...tools.database import Schema
 from ...tools.database.server.address import hide_url_secrets
-from ...tools.errors import SettingsError
+from ...tools.errors import DatabaseUnavailable, SettingsError
 from ...tools.record_files import read_json
 from ...tools.whole_files import write_text_atomically
 from ..adjudication.ruling import Ruling, add_verdict_scores, now
@@ -88,19 +89,27 @@ def get_used_model_name(model: str | None, base_url: str | None) -> str:
     return "offline" if found is None else get_model_label(found)
 
 
-def add_model_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> bool:
-    """Add a line per judged database to the record of models; return whether there is one."""
-    model = str(spec.model) if is_replay_model(spec.model) else get_used_model_name(spec.model, spec.base_url)
-    by_database: dict[str, list[Mapping[str, Any]]] = {}
+def add_model_records(results: Mapping[str, Any], path: Path) -> bool:
+    """Add a line per judged database to the record of models; return whether there is one.
+
+    What is to be declined does not count, nor a question without usable gold. Tries at a question count once, as right
+    if all of them are.
+    """
+    name, base_url = results["run"]["model"], results["run"]["base_url"]
+    model = name if is_replay_model(name) else get_used_model_name(name, base_url)
+    by_database: dict[str, dict[tuple[str, int], list[Mapping[str, Any]]]] = {}
     for one in results["questions"]:
-        if one["ex"] is not None:
-            by_database.setdefault(get_short_database_name(one["database"]), []).append(one)
+        if one["ex"] is not None and one["expects"] != "decline" and not one.get("broken"):
+            asked = one["interaction"].rpartition("~")[0] if "trial" in results else one["id"]
+            by_question = by_database.setdefault(get_short_database_name(one["database"]), {})
+            by_question.setdefault((asked, one["turn"]), []).append(one)
     for database, judged in sorted(by_database.items()):
-        words = [(one.get("ruling") or {}).get("verdict") for one in judged]
-        by_verdict = words.count("right") if results["by_verdict"]["ruled"] and None not in words else None
-        used = [one["usage"] or {} for one in judged]
+        words = [{(one.get("ruling") or {}).get("verdict") for one in tries} for tries in judged.values()]
+        ruled = results["by_verdict"]["ruled"] and all(None not in said for said in words)
+        used = [one["usage"] or {} for tries in judged.values() for one in tries]
         calls, tokens = (sum(usage.get(key, 0) for usage in used) for key in ("llm_calls", "prompt_tokens"))
-        right = sum(one["ex"] for one in judged)
+        right = sum(all(one["ex"] for one in tries) for tries in judged.values())
+        by_verdict = words.count({"right"}) if ruled else None
         append_run_record(ModelRunRecord(model, database, len(judged), right, by_verdict, calls, tokens, now()), path)
     return bool(by_database)
 
@@ -137,7 +146,9 @@ class RunResults:
         """Yield gold query, schema and record of each turn in which schema items were linked."""
         with SingleDatabaseCache() as databases:
             for record, verdict in self.answers_with_gold:
-                if record.linked:
+                if not record.linked:
+                    continue
+                with suppress(DatabaseUnavailable):
                     place = self.asked.place(verdict.question.database)
                     yield verdict.question.golds[0], databases.at(place).schema(), record
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 from collections import Counter
 from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -20,9 +21,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...agent import Settings, make_settings
-from ...tools.errors import ModelError, SettingsError, TableturnError
+from ...agent.model.choose_model import OFFLINE
+from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
+from ...tools.whole_files import write_text_atomically
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, parse_record
-from ..metrics.judging import StrictJudge, Verdict
+from ..metrics.judging import UNREACHABLE, StrictJudge, Verdict
 from ..metrics.summary import format_percent
 from .agents import (
     CACHE_FILE,
@@ -32,12 +35,15 @@ from .agents import (
     make_replay_model,
     open_model,
 )
-from .record import NOT_ASKED, Answerer, RunSpec, TurnRecord, check_output_folder, is_replay_model, write_run_spec
-from .results import RESULTS_FILE, Answered, read_results
+from .record import NOT_ASKED, REPLAY, Answerer, RunSpec, TurnRecord, is_replay_model
+from .results import RESULTS_FILE, Answered, get_used_model_name, read_results
 
 T = TypeVar("T")
 
-JOURNAL_FILE = "journal.jsonl"
+SPEC_FILE, JOURNAL_FILE = "run.json", "journal.jsonl"
+
+# Beside the keys of `RunSpec`: the questions' hash, and the folder that paths start from.
+_DIGEST, _FOLDER = "questions", "folder"
 
 Engine = Literal["local", "ray"]  # where questions are answered: in this process, or on a Ray cluster
 
@@ -180,6 +186,72 @@ def _start_local(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotations
         yield answering
 
 
+def write_run_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
+    """Write a run's specification into its existing folder."""
+    more = {_DIGEST: _hash_questions(asked), _FOLDER: str(Path.cwd())}
+    write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | more, indent=2))
+
+
+def check_output_folder(spec: RunSpec, dataset: Dataset, asked: Dataset, out: Path) -> None:
+    """Create a run's folder, or check that it is empty or has the same run."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if not (out / SPEC_FILE).exists():
+            return
+        kept: dict[str, Any] = dict(json.loads((out / SPEC_FILE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise SettingsError(f"{out} cannot be used for a run: {error}") from error
+    before, folder = kept.pop(_DIGEST, None), kept.pop(_FOLDER, "")
+    kept = {"embedding": "hashed", **kept}  # what runs made before it was known had
+    wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
+    if kept.get("model") is None and spec.model is not None and _was_answered_by(spec.model, spec.base_url, out):
+        kept["model"] = spec.model
+    if _make_same_settings(kept.get("settings"), spec, dataset):
+        kept["settings"] = wanted["settings"]
+    names = (name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
+    if differing := sorted(n for n in names if _locate(kept.get(n), folder) != _locate(wanted.get(n), "")):
+        theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
+        raise SettingsError(
+            f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
+        )
+    if before != _hash_questions(asked):
+        raise SettingsError(
+            f"{out} contains a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
+            "changed since it was started; name another folder"
+        )
+
+
+def _make_same_settings(fields: Any, spec: RunSpec, dataset: Dataset) -> bool:
+    """Whether a run's kept fields make the settings that its specification makes."""
+    with suppress(SettingsError, TypeError):  # fields of another version
+        return make_run_settings(replace(spec, settings=fields), dataset) == make_run_settings(spec, dataset)
+    return False
+
+
+def _was_answered_by(model: str, base_url: str | None, out: Path) -> bool:
+    """Whether nothing but this model answered a run of an earlier version, which kept no name."""
+    answers = [record for record in read_journal(out / JOURNAL_FILE).values() if record.asked]
+    if not answers or model == OFFLINE:
+        return not any(record.calls for record in answers)
+    label = get_used_model_name(model, base_url)
+    with closing(ReplyCache(out / CACHE_FILE)) as cache:
+        return any(f'"{label}"' in asked for asked in cache.list_models())
+
+
+def _locate(value: object, folder: str) -> list[Path]:
+    """Return the files that a text would name from a folder, or from here."""
+    return [Path(folder, part).resolve() for part in str(value).removeprefix(REPLAY).split(",")]
+
+
+def _hash_questions(asked: Dataset) -> str:
+    """Return a hash of the questions, because answers are stored by question id alone."""
+    # Fields that are None are left out: folders of runs made before a field was known can be resumed.
+    questions = [
+        {name: value for name, value in asdict(question).items() if value is not None} for question in asked.questions
+    ]
+    return hashlib.sha256(json.dumps(questions).encode()).hexdigest()
+
+
 Judge = Callable[[GoldTurn, TurnRecord], Verdict]  # a function that judges a record, one at a time and in one thread
 
 
@@ -206,7 +278,7 @@ def run_evaluation(
     """
     make_run_settings(spec, dataset)
     asked = asked or dataset.without(spec.without).first(spec.limit)
-    check_output_folder(spec, asked, out)
+    check_output_folder(spec, dataset, asked, out)
     if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} contains a trial: name another folder with --out")
     answer_with = _start_local
@@ -292,7 +364,10 @@ class _EvaluationRun:
 
     async def _judge_record(self, turn: GoldTurn, record: TurnRecord) -> None:
         loop = asyncio.get_running_loop()
-        verdict = await loop.run_in_executor(self.judge_thread, self.judge, turn, record)
+        try:
+            verdict = await loop.run_in_executor(self.judge_thread, self.judge, turn, record)
+        except DatabaseUnavailable as error:
+            verdict = Verdict(turn, record.sql, error=f"{UNREACHABLE}: {error}")
         verdict = verdict if record.asked else verdict.mark_as_not_asked(record.text)
         self.done[turn.id] = (record, verdict)
         self.listener(record, verdict)

@@ -29,9 +29,9 @@ from ..metrics.judging import GOLD_LIMITS, ExpectedResult, Verdict, compute_expe
 from ..metrics.statistics import compute_wilson_interval, find_level, number_repeats
 from ..report.page import write_report
 from ..runner.agents import CACHE_FILE, ReplyCache
-from ..runner.record import SPEC_FILE, RunSpec, TurnRecord, check_output_folder
+from ..runner.record import RunSpec, TurnRecord
 from ..runner.results import HISTORY_FILE, RESULTS_FILE, RunResults, get_used_model_name, read_results, write_results
-from ..runner.run import JOURNAL_FILE, Listener, make_run_settings, run_evaluation
+from ..runner.run import JOURNAL_FILE, SPEC_FILE, Listener, check_output_folder, make_run_settings, run_evaluation
 from .question import TrialQuestion, TrialTurn, count_rows, read_trial_questions
 
 FOUND = (
@@ -78,7 +78,7 @@ def run_trial(
         spec = RunSpec(_DATASET + database.location, "all", **about)
         make_run_settings(spec, dataset)
         try:
-            check_output_folder(spec, dataset, out)
+            check_output_folder(spec, dataset, dataset, out)
         except SettingsError:
             # An interrupted trial of another kind is forgotten; a run of another command is not.
             kept = out / SPEC_FILE

@@ -48,6 +48,14 @@ def test_a_run_overrides_only_what_it_names() -> None:
     assert own.overridden(None) is own
 
 
+def test_a_preset_given_beside_settings_replaces_theirs_but_no_named_field() -> None:
+    for preset in PRESETS:
+        named = {"rows": 7, "candidates": make_settings(preset="credit").candidates}
+        given = Settings.model_validate({"preset": "credit", **named})
+        assert make_settings(given, preset=preset) == make_settings(named, preset=preset)
+        assert make_settings(make_settings({}, preset="credit"), preset=preset) == make_settings(preset=preset)
+
+
 def test_a_run_that_changes_the_preset_keeps_the_limits() -> None:
     own = make_settings({"rows": 7, "query_seconds": 0.5, "prompt_tokens": 900}, preset="craft")
     changed = own.overridden(Settings(preset="full"))

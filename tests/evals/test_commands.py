@@ -308,6 +308,31 @@ def test_scores_say_what_they_are_shares_of(tmp_path: Path) -> None:
         assert "note: 2 is not judged: " in told.stderr
 
 
+def test_score_and_eval_count_the_same_questions(tmp_path: Path) -> None:
+    """What is to be declined has no gold; its line in a file of predictions is blank."""
+    make_database(tmp_path / "league.sqlite")
+    path, predictions = tmp_path / "q.json", tmp_path / "p.sql"
+    records: list[dict[str, object]] = [
+        {"question": "How many players?", "sql": "SELECT count(*) FROM player", "database": "league.sqlite"},
+        {"question": "What is the weather?", "expects": "decline", "database": "league.sqlite"},
+        {"question": "How many clubs?", "sql": "SELECT count(*) FROM club", "database": "league.sqlite"},
+    ]
+    path.write_text(json.dumps(records))
+    predictions.write_text("SELECT count(*) FROM player\n\nSELECT 1, 2\n")
+    verdicts = tmp_path / "verdicts.jsonl"
+    verdicts.write_text(json.dumps({"question": "How many clubs?", "sql": "SELECT 1, 2", "verdict": "right"}))
+    options = ["--dataset", str(path), "--verdicts", str(verdicts), "--json"]
+    replay = ["--model", f"replay:{predictions}", "--out", str(tmp_path / "run")]
+    evaluated = json.loads(runner.invoke(app, ["eval", *options, *replay]).stdout)
+    for mode, more in (("strict", []), ("official", ["--official"])):
+        ran = runner.invoke(app, ["score", *options, "--predictions", str(predictions), *more])
+        scored = json.loads(ran.stdout)
+        assert {name: scored[name] for name in evaluated[mode]} == evaluated[mode]
+        assert (scored["n"], scored["judged"], scored["ex"]) == (2, 2, 0.5)
+        for ruled in (scored["by_verdict"], evaluated["by_verdict"]):
+            assert (ruled["n"], ruled["right"], ruled["ex"]) == (2, 2, 1.0)
+
+
 def test_a_file_of_ones_own_has_no_splits(tmp_path: Path) -> None:
     make_database(tmp_path / "league.sqlite")
     path = tmp_path / "q.json"

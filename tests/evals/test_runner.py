@@ -218,6 +218,66 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
         run_evaluation(spec, read_questions(path), tmp_path / "run", jobs=1, listener=silent)
 
 
+def test_a_run_keeps_the_model_that_the_environment_chose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, out = questions_file(tmp_path, 1), tmp_path / "run"
+    command = ["eval", "--dataset", str(path), "--out", str(out), "--record", "off", "--json"]
+    with OpenAIServer(answering) as server:
+        for name, value in {"OPENAI_BASE_URL": server.base_url, "TABLETURN_MODEL": "offline"}.items():
+            monkeypatch.setenv(name, value)
+        first = CliRunner().invoke(app, command)
+        assert json.loads(first.stdout)["run"]["model"] == "offline"
+        assert json.loads((out / "run.json").read_text())["model"] == "offline"
+        for others in ([*command, "--model", "openai:scripted"], command):
+            monkeypatch.setenv("TABLETURN_MODEL", "openai:scripted")
+            other = CliRunner().invoke(app, others)
+            assert other.exit_code == 2
+            assert "contains a run with model='offline', not model='openai:scripted'" in other.stderr
+        assert not server.prompts
+        assert CliRunner().invoke(app, [*command, "--model", "offline"]).exit_code == 0
+
+
+def test_a_run_that_kept_no_model_goes_on_with_the_one_that_answered(tmp_path: Path) -> None:
+    """As runs of earlier versions did, where the environment chose the model."""
+    path = questions_file(tmp_path, 2)
+    models = ("offline", "openai:scripted", "openai:other")
+    with OpenAIServer(answering) as server:
+
+        def resume(model: str, out: Path) -> None:
+            spec = RunSpec(str(path), model=model, base_url=server.base_url)
+            run_evaluation(spec, read_questions(path), out, jobs=1, listener=silent)
+
+        for answered_by in ("offline", "openai:scripted", None):
+            for model in models:
+                out = tmp_path / f"{answered_by} {model}"
+                resume(answered_by or "offline", out)
+                kept = json.loads((out / "run.json").read_text())
+                (out / "run.json").write_text(json.dumps(kept | {"model": None}))
+                if answered_by is None:
+                    (out / "journal.jsonl").write_text("")
+                if answered_by in (None, model):
+                    resume(model, out)
+                    assert json.loads((out / "run.json").read_text())["model"] == model
+                else:
+                    with pytest.raises(SettingsError, match="contains a run with model=None, not model="):
+                        resume(model, out)
+
+
+def test_a_setting_that_changes_nothing_is_no_other_run(tmp_path: Path) -> None:
+    path, out = questions_file(tmp_path, 1), tmp_path / "run"
+
+    def resume(**fields: object) -> None:
+        spec = RunSpec(str(path), model="offline", settings=fields)
+        run_evaluation(spec, read_questions(path), out, jobs=1, listener=silent)
+
+    resume()
+    resume(values=10)
+    resume()
+    # These are the agent's defaults, but not those of a run.
+    for name, default in {"values": 11, "clarify": True, "conventions": "none"}.items():
+        with pytest.raises(SettingsError, match=f"contains a run with settings={{}}, not settings={{'{name}'"):
+            resume(**{name: default})
+
+
 def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with RunJournal(path) as journal:
@@ -259,6 +319,41 @@ def test_a_database_out_of_reach_is_no_wrong_answer_and_is_asked_again(
         again = CliRunner().invoke(app, asking)
     assert again.exit_code == 0, again.stderr
     assert (json.loads(again.stdout)["strict"]["judged"], json.loads(again.stdout)["strict"]["ex"]) == (3, 1.0)
+
+
+@pytest.mark.parametrize("command", ["eval", "trial"])
+def test_a_file_that_goes_away_in_the_middle_of_a_run_is_no_wrong_answer(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, out, league = questions_file(tmp_path, 3), tmp_path / "run", tmp_path / "league.sqlite"
+    kept = league.read_bytes()
+    own = [{"question": "How many players are there?", "sql": "SELECT count(*) FROM player"}] * 3
+    (tmp_path / "own.yaml").write_text(json.dumps(own))
+    about = {
+        "eval": ["--dataset", str(path)],
+        "trial": ["--db", str(league), "--questions", str(tmp_path / "own.yaml")],
+    }
+    asking = [command, *about[command], "--model", "offline", "--out", str(out), "--record", "off", "--jobs", "1"]
+    add = RunJournal.add
+
+    def add_and_lose_the_file(journal: RunJournal, record: TurnRecord) -> None:
+        add(journal, record)
+        if len(journal.records) == 2:
+            league.unlink(missing_ok=True)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunJournal, "add", add_and_lose_the_file)
+        done = CliRunner().invoke(app, asking)
+    assert done.exit_code == 1, done.output
+    assert "start the same" in done.stderr
+    if command == "eval":
+        scores = json.loads((out / "results.json").read_text())["strict"]
+        assert (scores["judged"], scores["ex"]) == (1, 1.0)
+    league.write_bytes(kept)
+    again = CliRunner().invoke(app, asking)
+    assert again.exit_code == 0, again.output
+    results = json.loads((out / "results.json").read_text())
+    assert [one["error"] for one in results["questions"]] == [""] * 3
 
 
 def test_a_server_that_is_down_ends_the_run_after_a_few_questions_and_other_databases_go_first(tmp_path: Path) -> None:

@@ -296,8 +296,33 @@ def test_a_trial_adds_to_the_record_of_models_what_it_shows_anew(league_file: Pa
         recorded = json.loads((tmp_path / "b" / "results.json").read_text())["recorded"]
         assert recorded == str(tmp_path / "home" / "models.jsonl")
     (standing,) = json.loads(tableturn("models", "--json", **home).stdout)
-    assert (standing["model"], standing["database"], standing["runs"], standing["n"]) == ("offline", "league", 1, 4)
-    assert standing["by_gold"] == {"right": 4, "judged": 4}
+    assert (standing["model"], standing["database"], standing["runs"], standing["n"]) == ("offline", "league", 1, 3)
+    assert standing["by_gold"] == {"right": 3, "judged": 3}
+
+
+def test_a_trial_and_an_evaluation_add_the_same_units_to_the_record_of_models(
+    league_file: Path, tmp_path: Path
+) -> None:
+    """Neither what is to be declined counts for a model, nor a question whose own query does not run."""
+    records: list[dict[str, Any]] = [
+        {"question": "How many players are there?", "sql": "SELECT COUNT(*) FROM player"},
+        {"question": "How many clubs are there?", "sql": "SELECT COUNT(*) FROM nowhere"},
+        {"question": "List the names of all clubs", "sql": "SELECT 1, 2, 3"},
+    ]
+    trial = questions(tmp_path, [*records, {"question": "What is the weather?", "must": "decline"}])
+    own = tmp_path / "eval.json"
+    declined = {"question": "What is the weather?", "expects": "decline"}
+    own.write_text(json.dumps([record | {"database": str(league_file)} for record in [*records, declined]]))
+    added: list[dict[str, Any]] = []
+    asking = ["trial", "--db", str(league_file), "--questions", str(trial), "--tries", "2"]
+    for number, command in enumerate((asking, ["eval", "--dataset", str(own)])):
+        out, home = str(tmp_path / f"{number}"), {"TABLETURN_HOME": str(tmp_path / f"home{number}")}
+        ran = tableturn(*command, "--model", "offline", "--out", out, **home)
+        assert ran.returncode == 0, ran.stderr
+        (standing,) = json.loads(tableturn("models", "--json", **home).stdout)
+        added.append({name: standing[name] for name in ("model", "database", "n", "by_gold")})
+    assert added[0] == added[1]
+    assert added[0]["by_gold"] == {"right": 1, "judged": 2}
 
 
 def test_the_schema_is_a_command_and_init_says_what_to_do_instead() -> None:
