@@ -186,12 +186,6 @@ def _start_local(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotations
         yield answering
 
 
-def write_run_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
-    """Write a run's specification into its existing folder."""
-    more = {_DIGEST: _hash_questions(asked), _FOLDER: str(Path.cwd())}
-    write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | more, indent=2))
-
-
 def check_output_folder(spec: RunSpec, dataset: Dataset, asked: Dataset, out: Path) -> None:
     """Create a run's folder, or check that it is empty or has the same run."""
     try:
@@ -290,7 +284,8 @@ def run_evaluation(
         answer_with(spec, dataset, out, jobs, annotations) as answering,
     ):
         # Only what can be run at all takes the folder.
-        write_run_spec(spec, asked, out)
+        more = {_DIGEST: _hash_questions(asked), _FOLDER: str(Path.cwd())}
+        write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | more, indent=2))
         judged: Judge = judge or (lambda question, record: strict.judge(question, record.sql))
         done = run_coroutine(_EvaluationRun(asked, answering, journal, judged, listener).answer_all_questions(jobs))
         return [done[question.id] for question in asked.questions]
