@@ -18,7 +18,7 @@ from ..tools.database import Estimate
 from ..tools.errors import AuditError, NothingToDecide, TableturnError, TurnCancelled
 from .answers.answer import Answer
 from .answers.events import EARLY, STREAM_MODES, Event, EventReader
-from .answers.render import render_answer
+from .answers.render import AnswerBackground, read_answer_background, render_answer
 from .audit import make_record
 from .cancel_turn import KEY, OpenTurn, cancel_on_ctrl_c
 from .effects import make_cancellation_error, run_blocking
@@ -174,10 +174,12 @@ class Conversation:
             return None
         return self._agent.deliver(Answer(answer, self.thread))
 
-    def why(self) -> Turn | None:
-        """Return the turn that gave the last answer, if there is one that this person may read."""
-        turn = _read_state_values(self._graph.get_state(self._make_run_config())).get("turn") or None
-        return load(Turn, turn) if self._can_resume_turn(turn) else None
+    def why(self) -> AnswerBackground | None:
+        """Return the background of the last answer, if there is one that this person may read."""
+        state = _read_state_values(self._graph.get_state(self._make_run_config()))
+        if not state.get("turn") or not self._can_resume_turn(state["turn"]):
+            return None
+        return read_answer_background(state)
 
     def undo(self) -> bool:
         """Undo the last turn with its clarifications; return False if there is no turn.

@@ -15,20 +15,21 @@ from ...tools.errors import ExampleRefused, SettingsError
 from ...tools.knowledge import Entry
 from ...tools.knowledge.notes import cut_verb
 from .. import verbs
-from ..records import Status, Turn, get_standalone_question
+from ..records import Status, get_standalone_question
 from ..resources import Resources
 from .answer import Answer
+from .render import AnswerBackground
 
 _SHOWN = 100  # characters of a question in a list
 
 
 @dataclass(frozen=True)
 class NumberedAnswer:
-    """An answer of a conversation, with the question and the turn."""
+    """An answer of a conversation, with the question and the background."""
 
     answer: Answer
     asked: str = ""  # the words that it answers; empty where it was not a turn that gave it
-    turn: Turn | None = None  # the turn that gave it; None where that is not known
+    why: AnswerBackground | None = None  # what it rests on; None where that is not known
     wording: str = ""  # the question that it corrects the answer to; empty if it answers its own
 
 
@@ -41,9 +42,9 @@ class ConversationAnswers:
     listed: dict[str, str] = field(default_factory=dict[str, str])  # ids of lessons, by number in the list shown last
     cancellation: Cancellation | None = None  # ends the queries of a command; None where nobody can
 
-    def take(self, answer: Answer, asked: str = "", turn: Turn | None = None, wording: str = "") -> Answer:
+    def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
         """Store an answer under the next number; return the answer to show to the person."""
-        self.held.append(NumberedAnswer(answer, asked, turn, wording))
+        self.held.append(NumberedAnswer(answer, asked, why, wording))
         return answer
 
     def choose_wording(self, chosen: NumberedAnswer) -> str:

@@ -8,20 +8,23 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from html import escape
 from io import BytesIO
 from typing import Any
 
 from ...tools.charts.chart import can_render_charts, render_chart_image
 from ...tools.errors import ExportError
+from ...tools.examples import Example
 from ...tools.export import escape_markdown, export_rows
 from ...tools.formats import format_rows
+from ...tools.knowledge import Entry
 from ...tools.terminal import sanitize_text
+from ...tools.values import ValueMatch
 from ..evidence.confidence import choose_confidence_level
 from ..evidence.feedback import format_result_csv
-from ..records import PlainResult, Turn
-from ..state import dump_fields
+from ..records import Attempt, PlainResult
+from ..state import AgentState, dump_fields, get_attempts, load_turn
 from .answer import JSON_KEYS, Answer
 from .paging import make_first_page
 from .phrasing import cut, dump_estimate, format_answer_cost, format_rows_shown, number_choices
@@ -196,21 +199,35 @@ def _list_attempts(answer: Answer) -> Iterator[str]:
             yield f"   {answer.labels.say('written_again', why=' '.join(attempt.feedback.split()))}"
 
 
-def list_answer_reasons(answer: Answer, turn: Turn | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the sections that explain an answer: each heading with its lines.
+@dataclass(frozen=True)
+class AnswerBackground:
+    """The background of an answer: tables, values, knowledge, examples and queries."""
 
-    Args:
-        answer: The answer.
-        turn: The turn that gave it; None if that is not known.
-    """
-    labels, turn = answer.labels, turn or Turn(answer.question)
-    p = {table: p for table, column, p in turn.items if column is None}  # by table, how probable it is
+    tables: tuple[tuple[str, float, tuple[str, ...]], ...]  # most probable first: name, probability, columns
+    values: tuple[ValueMatch, ...]  # database values that the question mentions, the surest first
+    knowledge: tuple[Entry, ...]  # definitions that it needs
+    examples: tuple[Example, ...]  # answered questions that it was shown
+    attempts: tuple[Attempt, ...]  # queries that were run
+
+
+def read_answer_background(state: AgentState) -> AnswerBackground:
+    """Return the background of the current turn."""
+    turn = load_turn(state)
+    sure = {table: p for table, column, p in turn.items if column is None}
+    tables = tuple((name, sure.get(name, 0.0), columns) for name, columns in turn.shown)
+    return AnswerBackground(tables, turn.values, turn.knowledge, turn.examples, get_attempts(state))
+
+
+def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the sections that explain an answer: each heading with its lines."""
+    labels = answer.labels
+    tables = why.tables if why else ()
     linked = [
-        f"{table} {p.get(table, 0):.2f}: {', '.join(columns[:_COLUMNS])}{', ...' if len(columns) > _COLUMNS else ''}"
-        for table, columns in turn.shown[:_TABLES]
+        f"{table} {p:.2f}: {', '.join(columns[:_COLUMNS])}{', ...' if len(columns) > _COLUMNS else ''}"
+        for table, p, columns in tables[:_TABLES]
     ]
-    if len(turn.shown) > _TABLES:
-        linked.append(labels.say("more_tables", len(turn.shown) - _TABLES))
+    if len(tables) > _TABLES:
+        linked.append(labels.say("more_tables", len(tables) - _TABLES))
     ended = answer.stopped  # in English
     if not labels.are_english and answer.stop_kind:
         ended = labels.say(f"stopped_{answer.stop_kind}")
@@ -232,10 +249,10 @@ def list_answer_reasons(answer: Answer, turn: Turn | None) -> Iterator[tuple[str
                 value=repr(match.value),
                 place=f"{match.table}.{match.column} ({match.how})",
             )
-            for match in turn.values[:_VALUES]
+            for match in (why.values if why else ())[:_VALUES]
         ),
         "definitions": tuple(used.line for used in answer.used_knowledge),
-        "examples": tuple(f"{example.question} ({example.source})" for example in turn.examples),
+        "examples": tuple(f"{example.question} ({example.source})" for example in (why.examples if why else ())),
         "tried": tuple(_list_attempts(answer)),
         "ended": (ended,) if ended else (),
         "how_sure": tuple(filter(None, (sure, answer.trust))),

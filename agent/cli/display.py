@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..answers.answer import Answer
     from ..answers.events import Event
-    from ..records import Turn
+    from ..answers.render import AnswerBackground
 
 
 CELL_CHARACTERS = 80  # longest cell of a table; a record has it whole
@@ -171,12 +171,12 @@ def _is_result_in_text(answer: Answer, brief: bool) -> bool:
     return cells in ([], [None]) or (brief and len(cells) == 1 and str(cells[0]) in answer.text)
 
 
-def render_answer_reasons(answer: Answer, turn: Turn | None = None) -> RenderableType:
+def render_answer_reasons(answer: Answer, why: AnswerBackground | None = None) -> RenderableType:
     """Return the basis of an answer, the queries tried and the confidence, for the terminal."""
     from ..answers.render import list_answer_reasons
 
     parts: list[RenderableType] = []
-    for heading, lines in list_answer_reasons(answer, turn):
+    for heading, lines in list_answer_reasons(answer, why):
         parts += [Text(heading, style="bold"), Padding(Text(sanitize_text("\n".join(lines))), (0, 0, 0, 2))]
     return Group(*parts)
 

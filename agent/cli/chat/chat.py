@@ -16,10 +16,11 @@ from ...answers.commands import ConversationAnswers, NumberedAnswer
 from ...answers.paging import PagedResultCache, PageRequest, make_first_page
 from ...answers.phrasing import format_count
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
-from ...records import Turn, Usage, get_standalone_question
+from ...records import Usage, get_standalone_question
 from ...verbs import compute_token_cost
 
 if TYPE_CHECKING:
+    from ...answers.render import AnswerBackground
     from ...conversation import Conversation
     from ...sqlagent import SQLAgent
 
@@ -102,11 +103,11 @@ class ChatSession(ConversationAnswers):
         """Load the last answer of an earlier run, if there is one."""
         last = self.conversation.last()
         if last is not None:
-            self.take(last, turn=self.conversation.why())
+            self.take(last, why=self.conversation.why())
 
-    def take(self, answer: Answer, asked: str = "", turn: Turn | None = None, wording: str = "") -> Answer:
+    def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
         """Number an answer, and add the rows that may not be sent to a model."""
-        answer = super().take(self.agent.deliver(answer), asked, turn, wording)
+        answer = super().take(self.agent.deliver(answer), asked, why, wording)
         self._reset_pages_to_last_answer()
         return answer
 

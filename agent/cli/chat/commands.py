@@ -34,7 +34,7 @@ from .chat import PAGE, AnswerPages, ChatSession, cancel_on_interrupt
 
 def _show_answer_reasons(chat: ChatSession, args: str) -> RenderableType:
     held, _ = chat.choose(args, "explain")
-    return render_answer_reasons(held.answer, held.turn)
+    return render_answer_reasons(held.answer, held.why)
 
 
 def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
