@@ -32,7 +32,6 @@ from ..tools.examples.store import example_id, shared_id
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import parse_definition, run_entry_sql
-from ..tools.knowledge.notes import parse_note
 from ..tools.labels import choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
@@ -314,6 +313,8 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
 
 def note(text: str, resources: Resources, cancellation: Cancellation | None = None) -> Entry:
     """Add a definition (`WORD means MEANING`) or a rule (`rule: TEXT`) to the knowledge file."""
+    from ..tools.knowledge.notes import parse_note  # few turns write one
+
     return save_knowledge_entry(parse_note(text, resources.database.schema()), resources, cancellation)
 
 

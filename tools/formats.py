@@ -28,9 +28,9 @@ from .measures import (
     load_measures_and_words,
 )
 from .sql.dialects import fold
-from .sql.nodes import is_aggregate_call
 from .sql.parse import return_default_if_unparsable
 from .sql.query import Query
+from .sql.scope import is_aggregate_call
 from .terminal import sanitize_text
 from .words import split_name_into_words, stem_name, stems
 

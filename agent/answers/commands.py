@@ -13,7 +13,6 @@ from functools import partial
 from ...tools.database import Cancellation
 from ...tools.errors import ExampleRefused, SettingsError
 from ...tools.knowledge import Entry
-from ...tools.knowledge.notes import cut_verb
 from .. import verbs
 from ..records import Status, get_standalone_question
 from ..resources import Resources
@@ -173,6 +172,8 @@ def _list_lessons(answers: ConversationAnswers, args: str) -> str:
 
 
 def _edit_lesson(answers: ConversationAnswers, args: str) -> str:
+    from ...tools.knowledge.notes import cut_verb  # few turns edit one
+
     names = [lesson.name for lesson in verbs.list_lessons(answers.resources)]
     named = [name for name in names if args.lower().startswith(f"{name.lower()} ")]
     which = max(named, key=len, default=args.partition(" ")[0])

@@ -14,9 +14,9 @@ from tableturn.evals.lab.bench.registry import BenchOptions, Figures, Measure
 from tableturn.tools.basis import Basis, build_query_basis
 from tableturn.tools.database import Database, Limits, Table
 from tableturn.tools.errors import QueryError, SQLParseError
-from tableturn.tools.sql.nodes import is_aggregate_call
 from tableturn.tools.sql.parse import parse_query_tree
 from tableturn.tools.sql.query import Query
+from tableturn.tools.sql.scope import is_aggregate_call
 
 from tests.support.queries import read
 

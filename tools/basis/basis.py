@@ -9,10 +9,9 @@ from typing import Literal
 from sqlglot import exp
 
 from ..labels import IN_ENGLISH, Labels
-from ..sql.nodes import get_argument
 from ..sql.parse import guard_nesting_depth
 from ..sql.query import Query
-from ..sql.scope import Scope
+from ..sql.scope import Scope, get_argument
 from ..values.match import ValueMatch
 from ..words import humanize_name
 from .dates import MIDNIGHT, DateUse, find_date_use

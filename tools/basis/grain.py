@@ -9,9 +9,8 @@ from sqlglot import exp
 
 from ..labels import Labels
 from ..sql.explain import QueryExplainer
-from ..sql.nodes import is_aggregate_call
 from ..sql.query import Query
-from ..sql.scope import QuerySource, Scope
+from ..sql.scope import QuerySource, Scope, is_aggregate_call
 from ..words import humanize_name
 
 Duplicates = Literal["kept", "removed", "none"]

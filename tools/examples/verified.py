@@ -14,8 +14,8 @@ from sqlglot.tokenizer_core import TokenType
 from ..database.schema import Schema
 from ..sql import Query
 from ..sql.dialects import quote_string_literal
-from ..sql.nodes import normalize_constant_text
 from ..sql.parse import QueryToken, return_default_if_unparsable
+from ..sql.scope import normalize_constant_text
 from ..words import Word, make_word_set, words
 from .example import Example
 

@@ -23,9 +23,8 @@ from ..errors import (
 )
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
-from ..sql.nodes import count_only_rows, split_at_and, write_without_tables
 from ..sql.query import qualify_column
-from ..sql.scope import Reference, Scope
+from ..sql.scope import Reference, Scope, count_only_rows, split_at_and, write_without_tables
 from ..sql.texts import begins_change, cut_where, is_sql, read_statement
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
 from .entry import Entry, Item

@@ -15,10 +15,9 @@ from unicodedata import normalize
 from sqlglot import exp
 
 from ..database.table import Cell
-from ..sql.nodes import get_argument
 from ..sql.parse import return_default_if_unparsable
 from ..sql.query import Query, TableColumn
-from ..sql.scope import QuerySource, Scope
+from ..sql.scope import QuerySource, Scope, get_argument
 from ..words import humanize_name
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
 from .newest import compare_newest_date

@@ -9,9 +9,8 @@ from sqlglot import exp
 from ..database.rendering.text import one_line
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
-from ..sql.nodes import get_argument
 from ..sql.query import Query, TableColumn
-from ..sql.scope import QuerySource
+from ..sql.scope import QuerySource, get_argument
 from ..words import stem_name, words
 from .path import ROWID, JoinPath, JoinStep, NotCountedError, make_column
 

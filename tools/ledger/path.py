@@ -9,9 +9,8 @@ from typing import Literal
 from sqlglot import exp
 
 from ..database.table import Cell
-from ..sql.nodes import get_argument, get_join_conditions
 from ..sql.query import Query, QueryCondition, TableColumn
-from ..sql.scope import QuerySource, Scope, SourceColumn, iterate_enclosing_scopes
+from ..sql.scope import QuerySource, Scope, SourceColumn, get_argument, get_join_conditions, iterate_enclosing_scopes
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
 

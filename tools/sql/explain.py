@@ -16,10 +16,9 @@ from sqlglot import exp
 from ..measures import drop_unit
 from ..words import humanize_name, join_words
 from .dialects import quote_string_literal
-from .nodes import get_argument, get_join_conditions, get_limit_count
 from .parse import guard_nesting_depth, return_default_if_unparsable
 from .query import Query
-from .scope import QuerySource, Scope, iterate_enclosing_scopes
+from .scope import QuerySource, Scope, get_argument, get_join_conditions, get_limit_count, iterate_enclosing_scopes
 
 _VERBS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.EQ: ("is", "is not"),

@@ -10,10 +10,9 @@ from typing import Protocol
 from sqlglot import exp
 
 from .findings import MOST_LOOKED_UP, ColumnValueLookup
-from .nodes import normalize_constant_text
 from .parse import return_default_if_unparsable
 from .query import Query, TableColumn
-from .scope import Scope
+from .scope import Scope, normalize_constant_text
 
 
 class ContentLookup(ColumnValueLookup, Protocol):

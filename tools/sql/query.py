@@ -18,7 +18,14 @@ from sqlglot import exp
 from ..database.schema import ColumnSchema, Schema, TableSchema
 from ..derived import LOCK, cache_in_first_argument, locked_cached_property
 from .dialects import Clause, fold
-from .nodes import (
+from .parse import REMEMBERED_LENGTH, ParsedQuery, guard_nesting_depth, parse, return_default_if_unparsable
+from .resolve import resolve
+from .scope import (
+    NameResolution,
+    QuerySource,
+    Reference,
+    Scope,
+    SourceColumn,
     find_counted_conditions,
     get_join_conditions,
     get_limit_count,
@@ -27,9 +34,6 @@ from .nodes import (
     normalize_constant_text,
     split_at_and,
 )
-from .parse import REMEMBERED_LENGTH, ParsedQuery, guard_nesting_depth, parse, return_default_if_unparsable
-from .resolve import resolve
-from .scope import NameResolution, QuerySource, Reference, Scope, SourceColumn
 
 N = TypeVar("N", bound=exp.Expr)
 

@@ -12,9 +12,16 @@ from ...errors import QueryError, QueryErrorKind
 from ...words import find_nearest_names, format_did_you_mean, join_words
 from ..dialects import DialectRules, fold
 from ..findings import Finding
-from ..nodes import is_aggregate_call, is_source_key_bound
 from ..query import Query
-from ..scope import QuerySource, Reference, Scope, SourceColumn, iterate_enclosing_scopes
+from ..scope import (
+    QuerySource,
+    Reference,
+    Scope,
+    SourceColumn,
+    is_aggregate_call,
+    is_source_key_bound,
+    iterate_enclosing_scopes,
+)
 from .advice import advise_on_syntax_error, suggest_substitute_function
 
 _FUNCTION = re.compile(r"function(?: with name)?:? (?:\w+\.)?(\w+)", re.IGNORECASE)
