@@ -317,7 +317,11 @@ def test_conversations_are_kept_renamed_and_deleted(visit: Visit, shop: Path, wi
 def test_a_first_question_that_is_refused_leaves_no_conversation(visit: Visit, shop: Path) -> None:
     page = visit(shop, [sql(NAMES)], examples="none")
     refused: dict[str, Any] = {"status": 429, "json": {"error": {"kind": "TooMany", "message": "too many"}}}
-    page.route("**/turns", lambda route: route.fulfill(**refused), times=1)
+
+    def refuse(route: Any) -> None:
+        route.fulfill(**refused)
+
+    page.route("**/turns", refuse, times=1)
     ask(page, "Who are the customers?", wait=False)
     last(page).get_by_text("too many").wait_for()
     assert "#" not in page.url
