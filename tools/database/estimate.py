@@ -63,6 +63,9 @@ def add_estimated_rows(location: str, rows: int, limit: int, today: date | None 
         ) from None
 
 
+MOST_ROWS = 2**63 - 1  # of an estimate: more is in no checkpoint
+
+
 @dataclass(frozen=True)
 class Estimate:
     """An engine's estimate of a query's cost, which can be wrong by orders of magnitude.
@@ -77,9 +80,6 @@ class Estimate:
     rows: int
     bytes: int | None = None
     private: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", min(self.rows, 2**63 - 1))  # more is in no checkpoint
 
 
 def lower_estimate_to_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estimate:

@@ -18,7 +18,7 @@ import ormsgpack
 
 from ...errors import SettingsError, TableturnError
 from ...forkserver import can_limit_processes
-from ..estimate import Estimate
+from ..estimate import MOST_ROWS, Estimate
 from ..fetch import RowCursor, Sink
 from ..profile import ConnectionLost
 from ..schema import ColumnSchema
@@ -267,7 +267,8 @@ def estimate(plan: str, catalogue: Catalogue) -> Estimate | None:
     """Return a statement's cost estimate from its plan; None if a step lacks a row count."""
     sizes = {f"{each.schema}.{each.name}".lower(): each.estimate or 0 for each in catalogue.relations}
     try:
-        return Estimate(round(sum(_estimate_step_cost(step, sizes)[0] for step in json.loads(plan))))
+        rows = round(sum(_estimate_step_cost(step, sizes)[0] for step in json.loads(plan)))
+        return Estimate(min(rows, MOST_ROWS))
     except LookupError:
         return None
 

@@ -11,7 +11,7 @@ from sqlglot.dialects import MySQL
 from sqlglot.generator import Generator
 
 from ...errors import ResultTooLarge, TableturnError
-from ..estimate import Estimate
+from ..estimate import MOST_ROWS, Estimate
 from ..profile import ConnectionLost, read_engine_profile
 from ..server.address import redact_message
 from ..server.statement_check import StatementGrammar, render_version_call
@@ -65,7 +65,7 @@ def estimate(plan: Iterable[Mapping[str, Any]]) -> Estimate:
             again += read
         else:
             once += read
-    return Estimate(round(once + again * max(1.0, outermost)))
+    return Estimate(min(round(once + again * max(1.0, outermost)), MOST_ROWS))
 
 
 TOO_LARGE = -1

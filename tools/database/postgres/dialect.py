@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlglot.dialects import Postgres
 
 from ...errors import QueryFailed, ResultTooLarge, TableturnError
-from ..estimate import Estimate
+from ..estimate import MOST_ROWS, Estimate
 from ..profile import ConnectionLost, read_engine_profile
 from ..quoting import literal
 from ..server.address import redact_message
@@ -54,7 +54,7 @@ def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimat
         rows_read = max(float(plan.get("Plan Rows", 0)), float(whole)) * times
         cost += rows_read
         total += rows_read * int(plan.get("Plan Width", 0))
-    return Estimate(round(cost), round(total), any(private for *_, private in tables))
+    return Estimate(min(round(cost), MOST_ROWS), round(total), any(private for *_, private in tables))
 
 
 def _walk_plan_steps(plan: Plan, times: float) -> Iterator[tuple[Plan, float]]:

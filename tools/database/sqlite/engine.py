@@ -17,7 +17,7 @@ from sqlglot.errors import SqlglotError
 from ...errors import NothingReadable, QueryError
 from ...forkserver import can_limit_processes
 from ..dialects import parse_statement
-from ..estimate import Estimate
+from ..estimate import MOST_ROWS, Estimate
 from ..fetch import Sink
 from ..quoting import quote
 from ..schema import Schema, TableSchema
@@ -157,7 +157,7 @@ def _estimate_cost_from_plan(sql: str, plan: Table, schema: Schema) -> Estimate 
         return read + again * made, made
 
     read, _ = sum_plan_steps(0)
-    return Estimate(round(read)) if math.isfinite(read) else None
+    return Estimate(min(round(read), MOST_ROWS)) if math.isfinite(read) else None
 
 
 def _estimate_rows_of_step(step: re.Match[str], size: float) -> float:
