@@ -85,7 +85,7 @@ async def end_session(request: Request, server: ServerHere) -> Response:
     if (session := server.sign_in.read_browser_session(request)) is not None:
         await server.store.run(server.store.end_session, session.id, session.until)
     reply = Response(status_code=204)
-    reply.set_cookie(COOKIE, max_age=0, expires=0, path=None)  # as it was set: without a path
+    reply.set_cookie(COOKIE, max_age=0, path=None)  # as it was set: without a path
     return reply
 
 
