@@ -22,11 +22,12 @@ endef
 
 setup: $(VENV)/.ready
 
-# What using tableturn takes, which is all that the demo needs.
+# What using tableturn takes, which is all that the demo needs. Python's own pip may be years old, and resolves in twice the time.
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tableturn needs Python 3.11 or newer; set PYTHON=")'
 	@echo 'Making a virtual environment in $(VENV)'
 	@$(PYTHON) -m venv $(VENV)
+	$(if $(UV),,-@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip)
 	$(call install, .)
 	@touch $@
 
