@@ -140,8 +140,10 @@ def fill_sentence(
 
 
 def is_harmless(text: str, given: str) -> bool:
-    """Whether words of a model are one plain line with no number but those of the question or of a query."""
-    return _is_plain_sentence(text, text) and _has_only_given_numbers(text, given, find_language(f"{given} {text}"))
+    """Whether words of a model are one plain line with no number but 0, 1, and those of the question or of a query."""
+    language = find_language(f"{given} {text}")
+    # "Only those with at least one" and "the others with 0" are conditions, not figures.
+    return _is_plain_sentence(text, text) and _has_only_given_numbers(text, f"{given} 0 1", language)
 
 
 def _is_plain_sentence(say: str, gapped: str) -> bool:
