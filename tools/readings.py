@@ -157,6 +157,8 @@ def summarize_outcomes(outcomes: Sequence[Outcome], locale: str = "") -> str:
 
 
 def _format_outcome(outcome: Outcome, labels: Labels) -> str:
+    if outcome.words == labels.say("another_reading"):
+        return f"{outcome.words}: {outcome.says}"
     if outcome.matter == "meaning":
         return labels.say("read_otherwise", words=" ".join(outcome.words.split())[:_WORDS], says=outcome.says)
     return f"{outcome.says} {outcome.words}"

@@ -58,7 +58,7 @@ def test_other_readings_are_told_in_german(sales: Path) -> None:
         f"{JOINED} AND sale.id > 0\n```\nOther reading: ohne den ersten\n```sql\nSELECT COUNT(*) FROM sale WHERE id > 0"
     )
     answer = ask(sales, other, "Wie viele Verkäufe gibt es?", ledger="off")
-    assert answer.text.endswith("Verstanden als „ohne den ersten“: 99.")
+    assert answer.text.endswith("Falls „ohne den ersten“ gemeint ist: 99.")
     tied = "SELECT product_id, id FROM sale ORDER BY product_id LIMIT 2"
     assert ask(sales, tied, "Wie heißen die Verkäufe von A bis Z? Liste 2.", ledger="off").text.endswith(
         "1 weitere Zeile auf demselben letzten Platz."
@@ -103,7 +103,7 @@ def test_what_another_reading_gives_is_told_in_german(here: Rows, there: Rows, s
     rival = AlternativeReading("meaning", "anders", "", "")
     outcome = compare_readings(rival, ReadingResult(here), ReadingResult(there), ordered=False, locale="de")
     assert outcome is not None
-    assert (outcome.says, summarize_outcomes([outcome], "de")) == (says, f"Verstanden als „anders“: {says}.")
+    assert (outcome.says, summarize_outcomes([outcome], "de")) == (says, f"Falls „anders“ gemeint ist: {says}.")
 
 
 def test_what_is_not_counted_is_told_in_german(sales: Path) -> None:

@@ -16,7 +16,7 @@ from tests.support.scripted import writes
 COUNT = "SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%'"
 SHIPPED = "SELECT COUNT(*) FROM orders WHERE shipped_on LIKE '2023%'"
 BOTH = f"{COUNT}\n```\nOther reading: by the day of shipping\n```sql\n{SHIPPED}"
-LINE = "Read as “by the day of shipping”: 1,551."
+LINE = "If “by the day of shipping” is meant: 1,551."
 QUESTION = "How many sales did we have in 2023?"
 ALONE: dict[str, Any] = {"examples": "none"}
 
@@ -35,7 +35,7 @@ def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> 
     assert list_basis_lines(answer) == (
         "A generated query over orders; a single row; ordered on 1 Jan 2023 to 31 Dec 2023 "
         "(the newest is 31 Dec 2024).",
-        "Other readings: Read as “by the day of shipping”: 1,551.",
+        "Other readings: If “by the day of shipping” is meant: 1,551.",
     )
     how_sure = dict(list_answer_reasons(answer, None))["how sure"]
     assert how_sure == ("fairly sure: nothing speaks against it except what the answer tells",)
@@ -50,7 +50,7 @@ def test_a_question_in_another_language_is_told_of_them_too(kestrel: Path) -> No
     with SQLAgent(kestrel, model=writes(BOTH), settings=ALONE) as agent:
         answers = [agent.ask(question) for question in (QUESTION, "Wie viele Verkäufe gab es 2023?")]
     assert answers[0].text == f"Orders: 1,631. {LINE}"
-    assert answers[1].text == "Orders: 1.631. Verstanden als „by the day of shipping“: 1.551."
+    assert answers[1].text == "Orders: 1.631. Falls „by the day of shipping“ gemeint ist: 1.551."
     signals = [answer.record.evidence for answer in answers]
     assert [signal["readings differ"] for signal in signals] == [1.0, 1.0]
     assert signals[1]["unexpected"] == 0.0 < signals[0]["unexpected"]
