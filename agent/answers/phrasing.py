@@ -219,18 +219,16 @@ def phrase_answer(result: PlainResult, looks: ColumnDisplay, literals: Sequence[
     if result.withheld:
         return WITHHELD
     labels = looks.labels
-    absent = [
-        labels.say(
-            "no_row_has",
-            table=humanize_name(literal.table),
-            condition=literal.describe_condition(humanize_name(literal.column)),
-        )
-        for literal in literals
-        if literal.absent
-    ]
-    if absent and not result.rows:
-        return labels.say("no_rows_because", why=f" {labels.say('and')} ".join(absent))
-    return " ".join([phrase_result_or_count(result, looks), *(f"{_capitalize(fact)}." for fact in absent)])
+    causes, others = list[str](), list[str]()
+    for literal in [each for each in literals if each.absent][:ROWS_IN_WORDS]:
+        condition = literal.describe_condition(humanize_name(literal.column))
+        fact = labels.say("no_row_has", table=humanize_name(literal.table), condition=condition)
+        (causes if literal.needed and not result.rows else others).append(fact)
+    if causes:
+        told = labels.say("no_rows_because", why=f" {labels.say('and')} ".join(causes))
+    else:
+        told = phrase_result_or_count(result, looks)
+    return " ".join([told, *(f"{_capitalize(fact)}." for fact in others)])
 
 
 def phrase_result_or_count(result: PlainResult, looks: ColumnDisplay) -> str:
