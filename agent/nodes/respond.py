@@ -165,9 +165,10 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     def make_answer(ledger: Ledger | None) -> AnswerRecord:
         line = ledger.write_line(labels, found.looks.formats) if ledger else ""
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
-        doubted = bool(line or rows_note) or any(literal.near for literal in absent)
+        lost = int(bool(line or rows_note) or any(literal.near for literal in absent))
+        lost += bool(ledger and ledger.repeats_material_rows)
         sure = assess_answer_confidence(
-            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, doubted
+            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, lost
         )
         trust = judge_answer_trust(sure.alone, run, labels) if sql and found.result else UNTOLD
         return AnswerRecord(
