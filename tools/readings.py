@@ -17,7 +17,6 @@ from .results import label_cells, same_result
 from .sql.parse import return_default_if_unparsable
 from .sql.query import Query
 from .sql.scope import Scope
-from .words import make_word_set, stem_name, stems, words
 
 Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 
@@ -173,12 +172,9 @@ _LONGEST = 4_000  # characters of a query
 _MOST_TIED = 200
 """Rows that a query may let through for its ties to be looked at."""
 
-_ASKS_WHICH = make_word_set("which who whose whom where with has have had having name")
-"""Words by which a question asks for the thing that comes first, and not for the value by which it does."""
-
 
 @return_default_if_unparsable(None)
-def make_tie_reading(query: Query, question: str, locale: str = "") -> AlternativeReading | None:
+def make_tie_reading(query: Query, locale: str = "") -> AlternativeReading | None:
     """Return a reading that also shows rows tied with the last one; None without possible ties."""
     if len(query.sql) > _LONGEST:
         return None
@@ -187,13 +183,12 @@ def make_tie_reading(query: Query, question: str, locale: str = "") -> Alternati
         return None
     if not query.order or not isinstance(count, exp.Literal) or not count.is_int or int(count.name) > _MOST_TIED:
         return None
-    asked = frozenset(word.folded for word in words(question))
-    if tree.is_star or "any" in asked or _has_unique_order(query, scope):
+    if tree.is_star or _has_unique_order(query, scope):
         return None
     keys = [query.resolve_order_or_group_term(term.this, scope) for term in query.order]
     limit = int(count.name)
-    if limit == 1 and not _is_asking_for_top_item(query, question, asked, keys):
-        return None
+    if limit == 1 and all(output.unalias() in keys for output in tree.expressions):
+        return None  # the greatest value is one, however many have it
     edit = query.edit()
     for number, key in enumerate(keys):
         edit.of(scope.select).append("expressions", exp.alias_(key, f"tie_{number}", quoted=True))
@@ -205,20 +200,6 @@ def make_tie_reading(query: Query, question: str, locale: str = "") -> Alternati
         edit.sql,
         len(tree.expressions),
         limit,
-    )
-
-
-def _is_asking_for_top_item(query: Query, question: str, asked: frozenset[str], keys: Sequence[exp.Expr]) -> bool:
-    """Whether the question asks for the top item itself, not for the item's value or date."""
-    if all(output.unalias() in keys for output in query.tree.expressions):
-        return False
-    if not asked.isdisjoint(_ASKS_WHICH):
-        return True
-    columns = [query.column(column) for key in keys for column in key.find_all(exp.Column)]
-    values = [column.schema for column in columns if column is not None]
-    known = frozenset(stems(question))
-    return "what" in asked and not any(
-        value.kind == "time" or known.issuperset(stem_name(value.name)) for value in values
     )
 
 

@@ -348,7 +348,7 @@ _TAKEN = 84.0
 The word may also be right and mean something else, so that one wrong letter must stand among seven.
 """
 
-IN_WORD, OF_A_VALUE = (4, 9), (6, 12)
+IN_WORD, OF_A_VALUE = (4, 9), (5, 12)
 """Letters from which what nothing knows may differ in one from what was meant, or in two.
 
 A letter that is missing, too many or wrong counts as one, as do two that have changed places. A whole value needs more:

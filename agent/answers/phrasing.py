@@ -46,6 +46,7 @@ class ColumnDisplay:
     is_ordered: bool = False  # whether the query orders its rows
     locale: str = ""  # of the answer
     is_summary: bool = True  # whether the query sums up rows, or is not known
+    is_limited: bool = False  # whether there are as many rows as a LIMIT of the query lets through
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -139,7 +140,7 @@ def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
     labels = looks.labels
     return labels.say(
         "ranking_up" if order == {1} else "ranking",
-        of="" if result.truncated else labels.say("of", len(names)),
+        of="" if result.truncated or looks.is_limited else labels.say("of", len(names)),
         measure=looks.meanings[measure],
         first=labels.join([_format_value(leader, looks.formats[name]) for leader in leaders]),
         value=format_cell(known[0], looks.formats[measure]),
@@ -219,18 +220,16 @@ def phrase_answer(result: PlainResult, looks: ColumnDisplay, literals: Sequence[
     if result.withheld:
         return WITHHELD
     labels = looks.labels
-    absent = [
-        labels.say(
-            "no_row_has",
-            table=humanize_name(literal.table),
-            condition=literal.describe_condition(humanize_name(literal.column)),
-        )
-        for literal in literals
-        if literal.absent
-    ]
-    if absent and not result.rows:
-        return labels.say("no_rows_because", why=f" {labels.say('and')} ".join(absent))
-    return " ".join([phrase_result_or_count(result, looks), *(f"{_capitalize(fact)}." for fact in absent)])
+    causes, others = list[str](), list[str]()
+    for literal in [each for each in literals if each.absent][:ROWS_IN_WORDS]:
+        condition = literal.describe_condition(humanize_name(literal.column))
+        fact = labels.say("no_row_has", table=humanize_name(literal.table), condition=condition)
+        (causes if literal.needed and not result.rows else others).append(fact)
+    if causes:
+        told = labels.say("no_rows_because", why=f" {labels.say('and')} ".join(causes))
+    else:
+        told = phrase_result_or_count(result, looks)
+    return " ".join([told, *(f"{_capitalize(fact)}." for fact in others)])
 
 
 def phrase_result_or_count(result: PlainResult, looks: ColumnDisplay) -> str:
@@ -263,7 +262,9 @@ def build_display(
         formats = choose_column_formats(query, result.columns, result.rows, definitions, locale)
         names = map(name_column, headings(query, result.columns), result.columns, formats)
         is_summary = query is None or query.tree.find(exp.Group, exp.AggFunc) is not None
-        return ColumnDisplay(tuple(names), formats, query is not None and bool(query.order), locale, is_summary)
+        is_limited = query is not None and query.limit is not None and query.limit.name == str(result.row_count)
+        is_ordered = query is not None and bool(query.order)
+        return ColumnDisplay(tuple(names), formats, is_ordered, locale, is_summary, is_limited)
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
     return call_with_fallback(

@@ -103,6 +103,8 @@ def fill_sentence(
     places = [place for place in found if place is not None]
     if not places or len(places) < len(found):
         return None
+    if any(place.column < 0 for place in places) and _is_cut_by_query(table, question):
+        return None
     texts: list[str] = []
     counted = ColumnFormat("number", locale=formats[0].locale)
     forms = [counted if place.column < 0 else formats[place.column] for place in places]
@@ -177,6 +179,15 @@ def _resolve_placeholder(inner: str, table: QueryResult, example: bool) -> Place
     # Names may be listed if few of them are alike; of numbers only one can be meant.
     listed = column not in table.measures and (pick or 2 * values > len(rows))
     return Placeholder(rows, column, pick, by[0]) if values == 1 or (values and listed) else None
+
+
+def _is_cut_by_query(table: QueryResult, question: str) -> bool:
+    """Whether a LIMIT of the query that the question does not name may have cut the rows."""
+    literals, count = table.query.tree.find_all(exp.Literal), str(table.result.row_count)
+    digits = {run for token in _NUMBER.findall(question) for run in _split_number(token)}
+    named = {str(read_number_words()[0].get(word.folded)) for word in words(question)} | digits
+    limits = (each.name for each in literals if isinstance(each.parent, exp.Limit | exp.Fetch))
+    return count not in named and count in limits
 
 
 def _find_named_rows(gapped: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> dict[str, set[int]]:

@@ -34,7 +34,7 @@ def find_near_miss_literal(attempt: Attempt) -> SearchedLiteral | None:
     """Return a text that an empty query looks for and that nearly matches a value, or None."""
     if attempt.result is None or not is_empty_or_zero_result(attempt.result):
         return None
-    return next((literal for literal in attempt.literals if literal.near), None)
+    return next((literal for literal in attempt.literals if literal.needed and literal.near), None)
 
 
 def compare_code_with_query(attempt: Attempt, code: CodeResult | None) -> ResultComparison | None:

@@ -44,7 +44,11 @@ OVER = 0.9  # the mean confidence that models state: one that is right less ofte
 FURTHEST = 0.02  # no word of a model's is taken to be nearer to 0 or 1 than this
 
 BY_HAND: Mapping[str, float] = {"readings differ": -0.7, "rows lost": -0.7, "approved": 4.0, "unfinished": -0.4}
-"""Weights of signals that no published draft shows, in logits."""
+"""Weights of signals that no published draft shows, in logits.
+
+Rows that a sum repeats count twice: no other number stands beside it, and of Spider train's 2,021 gold queries with
+joins 6 do so, of 150 right drafts none.
+"""
 
 WITHOUT_WORD = ("unexpected", "joins", "nested", "columns", "readings differ", "unheld values", "empty")
 """Signals that count only if the writer of a query does not say how sure it is.
@@ -68,7 +72,7 @@ class AnswerEvidence:
     differing: int = 0  # those with another
     readings: int = 0  # rival readings of the question that were run
     same_readings: int = 0  # those of them that give the same
-    rows_lost: bool = False  # whether the answer itself tells of rows that it lacks, or may lack, or repeats
+    rows_lost: int = 0  # 1 if the answer itself tells of rows that it lacks, or may lack; 2 if of repeated ones
     approved: bool = False  # whether a person approved the query for this question
     unfinished: bool = False  # whether the turn ended without converging
 
@@ -99,7 +103,7 @@ def gather_answer_evidence(
     others: Sequence[Attempt] = (),
     comparison: ResultComparison | None = None,
     rivals: Agreement | None = None,
-    rows_lost: bool = False,
+    rows_lost: int = 0,
 ) -> AnswerEvidence:
     """Return the facts known about an attempt that ran."""
     votes = [compare_attempts(attempt, other) for other in others if other.source == "candidate"]
@@ -243,7 +247,7 @@ def assess_answer_confidence(
     run: Run,
     rivals: Agreement,
     labels: Labels,
-    rows_lost: bool = False,
+    rows_lost: int = 0,
 ) -> AnswerConfidence:
     """Return the confidence in a turn's answer; reads the model's track record."""
     if turn.stop and turn.stop.kind == "schema":

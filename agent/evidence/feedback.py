@@ -51,14 +51,13 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
         is_empty = attempt.result is not None and is_empty_or_zero_result(attempt.result)
         # Where nobody is named, a policy may hide the rows that have a value.
         is_hidden = query is not None and not database.personal_tables.isdisjoint(query.tables)
-        is_asked = is_empty and not (is_hidden or turn.approve or run.settings.approve)
-        has_row = _make_row_lookup(run) if is_asked else None
+        has_row = None if is_hidden or turn.approve or run.settings.approve else _make_row_lookup(run)
         return findings, replace(
             attempt,
             fit=_score_query_fit(query, _predict_query_form(state, turn, run, schema), turn.items)
             if query and expects
             else None,
-            literals=find_searched_literals(query, values, has_row) if query else (),
+            literals=find_searched_literals(query, values, has_row, is_empty=is_empty) if query else (),
             findings=tuple(format_finding(finding) for finding in findings if finding.severity != "info"),
             reach=_measure_query_complexity(query, () if foreign else turn.items) if query else None,
             never=tuple(

@@ -55,7 +55,7 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
     ):
         return Readings()
     locale = choose_locale(turn.asked or turn.question, run.settings.locale, chosen.comments.say)
-    other, ties = (chosen.comments.other, make_tie_reading(query, get_full_question(turn), locale) if query else None)
+    other, ties = (chosen.comments.other, make_tie_reading(query, locale) if query else None)
     given = f"{get_full_question(turn)} {chosen.sql} {other.sql if other else ''}"
     meant = None
     if other:

@@ -38,7 +38,6 @@ from ..evidence.choose_attempt import (
     choose,
     compare_code_with_query,
     differs,
-    find_near_miss_literal,
     get_rejection_reason,
     have_same_result,
 )
@@ -139,8 +138,8 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     personal = run.resources.database.personal_tables
     say = chosen.comments.say if chosen else ""
     # The model did not know that no row has what it looked for; a value like it may have been meant.
-    near = chosen is not None and find_near_miss_literal(chosen) is not None
-    told = "" if chosen and (near or any(literal.absent for literal in chosen.literals)) else say
+    absent = [literal for literal in chosen.literals if literal.absent] if chosen else []
+    told = "" if absent else say
     labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, say))
     rows_note = format_row_rules_note(query, personal, labels) if query and personal else ""
     if query and chosen and not rows_note and (kept := run.resources.database.tables_with_totals):
@@ -166,9 +165,10 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     def make_answer(ledger: Ledger | None) -> AnswerRecord:
         line = ledger.write_line(labels, found.looks.formats) if ledger else ""
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
-        doubted = bool(line or rows_note or near)
+        lost = int(bool(line or rows_note) or any(literal.near for literal in absent))
+        lost += bool(ledger and ledger.repeats_material_rows)
         sure = assess_answer_confidence(
-            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, doubted
+            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, lost
         )
         trust = judge_answer_trust(sure.alone, run, labels) if sql and found.result else UNTOLD
         return AnswerRecord(

@@ -103,6 +103,11 @@ class Ledger:
     other_sql: str = ""
 
     @property
+    def repeats_material_rows(self) -> bool:
+        """Whether joins repeat rows so that the result is another."""
+        return any(join.keep_numbers(material=True).repeated for join in self.joins)
+
+    @property
     def material_facts(self) -> tuple[str, ...]:
         """The facts that may change the answer, one clause per fact."""
         return self.list_facts(IN_ENGLISH, material=True)

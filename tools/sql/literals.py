@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Protocol
 
@@ -36,7 +36,8 @@ class SearchedLiteral:
     # The only value of the column that is like an absent text; empty if there is none, or several.
     near: str = ""
     written: str = ""  # a text as the query spells it, without wildcards at its ends; empty for a number
-    absent: bool = False  # whether the query gives nothing because, by the engine's own word, no row has it
+    absent: bool = False  # whether, by the engine's own word, no row has it, and a person should know
+    needed: bool = False  # whether the query gives nothing because of that
 
     def describe_condition(self, column: str) -> str:
         """Return the unmet condition, such as `'Singapore' in country`, with the nearest value."""
@@ -51,12 +52,13 @@ class SearchedLiteral:
 
 @return_default_if_unparsable(())
 def find_searched_literals(
-    query: Query, contents: ContentLookup, has_row: Callable[[str], bool] | None = None
+    query: Query, contents: ContentLookup, has_row: Callable[[str], bool] | None = None, *, is_empty: bool = False
 ) -> tuple[SearchedLiteral, ...]:
     """Return the literals that a query compares with columns by =, !=, IN and LIKE.
 
-    `has_row` asks the engine whether a query has a row, or whether it might: it is given where the query gave nothing.
+    `has_row` asks the engine whether a query has a row, or whether it might; without it nothing is said to be absent.
     What a column holds does not say what a row of it equals: of that the engine has its collations and types.
+    `is_empty` says whether the query gave nothing.
     """
     comparisons = (
         (node, scope)
@@ -64,44 +66,68 @@ def find_searched_literals(
         for node in query.own(scope, exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
         if not isinstance(node.parent, exp.Escape)  # its pattern is another without the escape
     )
-    searched = chain.from_iterable(_find_literals(node, query, scope, contents, has_row) for node, scope in comparisons)
-    return tuple(dict.fromkeys(islice(searched, MOST_LOOKED_UP)))
+    searched = chain.from_iterable(_find_literals(*each, query, contents, has_row, is_empty) for each in comparisons)
+    found = tuple(dict.fromkeys(islice(searched, MOST_LOOKED_UP)))
+    return tuple(replace(one, near="", absent=False) if _is_other_spelling(one, found) else one for one in found)
 
 
 def _find_literals(
-    node: exp.Expr, query: Query, scope: Scope, contents: ContentLookup, has_row: Callable[[str], bool] | None
+    node: exp.Expr,
+    scope: Scope,
+    query: Query,
+    contents: ContentLookup,
+    has_row: Callable[[str], bool] | None,
+    is_empty: bool,
 ) -> Iterator[SearchedLiteral]:
     """Yield the literals of one comparison, each with whether the database has it."""
-    literals: list[tuple[TableColumn, str, str, bool]] = []
+    literals: list[tuple[TableColumn, exp.Expr, str, str, bool]] = []
+    is_pattern = isinstance(node, exp.Like | exp.ILike)
     for column, operand in query.iterate_column_comparisons(node):
         value = query.literal(operand)
         if value is None:
             continue
         text = value if isinstance(value, str) else operand.name
-        if isinstance(node, exp.Like | exp.ILike):
+        if is_pattern:
             held = contents.matches(*column.item, text, any_case=isinstance(node, exp.ILike))
         else:
             held = contents.holds(*column.item, text)
         is_text = isinstance(value, str)
-        literals.append(
-            (column, normalize_constant_text(text) if is_text else text, text.strip("%") if is_text else "", held)
-        )
+        plain, written = (normalize_constant_text(text), text.strip("%")) if is_text else (text, "")
+        literals.append((column, operand, plain, written, held))
     negated = isinstance(node, exp.NEQ) or query.around(node, exp.Not) is not None
     excluded = negated or any(held for *_, held in literals)
-    unmet = has_row is not None and not excluded and _is_needed(node, query, scope)
-    for column, text, written, held in literals:
-        unmet = unmet and has_row is not None and not has_row(_write_row_search(node, column, query))
-        absent, sought = unmet and bool(text), bool(text) and (held or not excluded)
-        alike = contents.nearest(*column.item, written, 2) if absent and written else ()
-        near = alike[0] if len(alike) == 1 else ""
-        yield SearchedLiteral(*column.item, text, held, sought, near, written, absent)
+
+    def is_absent(condition: exp.Expr, column: TableColumn) -> bool:
+        return has_row is not None and not has_row(_write_row_search(condition, column, query))
+
+    needed = bool(literals) and is_empty and not excluded and _is_needed(node, query, scope)
+    needed = needed and is_absent(node, literals[0][0])
+    for column, operand, text, written, held in literals:
+        sought = bool(text) and (held or not excluded)
+        alike = contents.nearest(*column.item, written, 2) if has_row and written and not held else ()
+        near = alike[0] if len(alike) == 1 and alike[0] != written else ""
+        absent = bool(text) and needed
+        # Rows may come without it: those that it should leave out, or those of others in its list.
+        if text and not (needed or held) and (near or (isinstance(node, exp.In) and not negated)):
+            equals = exp.EQ(this=column.node.copy(), expression=operand.copy())
+            absent = is_absent(node if is_pattern else equals, column)
+        yield SearchedLiteral(*column.item, text, held, sought, near if absent else "", written, absent, needed)
 
 
-def _write_row_search(node: exp.Expr, column: TableColumn, query: Query) -> str:
-    """Return a query for one row of the column's table that meets a comparison."""
+def _is_other_spelling(literal: SearchedLiteral, found: Sequence[SearchedLiteral]) -> bool:
+    """Whether a query that gives something looks for an absent literal beside the value that is like it."""
+    return not literal.needed and any(
+        other.held and other.text in literal.near.casefold()
+        for other in found
+        if (other.table, other.column) == (literal.table, literal.column) and other.text
+    )
+
+
+def _write_row_search(condition: exp.Expr, column: TableColumn, query: Query) -> str:
+    """Return a query for one row of the column's table that meets a condition."""
     parts = {name: column.source.node.args.get(name) for name in ("this", "db", "catalog", "alias")}
     table = exp.Table(**{name: part.copy() for name, part in parts.items() if part})
-    return exp.select("1").from_(table).where(node.copy()).limit(1).sql(dialect=query.rules.grammar)
+    return exp.select("1").from_(table).where(condition.copy()).limit(1).sql(dialect=query.rules.grammar)
 
 
 _PASSED_ON = (

@@ -225,7 +225,7 @@ def _find_misspelt_words(question: TokenizedQuestion, indexed: IndexedValues) ->
         if known or min(len(word.text), len(word.stem)) < IN_WORD[0]:
             continue
         # A short word in small letters is a word more often than a value with a wrong letter.
-        if len(word.text) < OF_A_VALUE[0] and not question.is_quoted_or_capitalized(word):
+        if len(word.text) <= OF_A_VALUE[0] and not question.is_quoted_or_capitalized(word):
             continue
         if not indexed.store.has_word_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
@@ -351,8 +351,8 @@ def _is_similar_to_value(text: str, value: str) -> bool:
     meant, held = "".join(said), "".join(whole)
     if len(meant) >= _PART and f" {' '.join(said)} " in f" {' '.join(whole)} ":
         return True
-    allowed = max_typos(min(meant, held, key=len), is_value=True)
-    if not allowed or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
+    allowed = max_typos(held, is_value=True)
+    if not (allowed and meant) or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
         return False
     return OSA.distance(meant, held) <= allowed
 

@@ -157,6 +157,13 @@ def test_a_sentence_says_what_one_letter_stands_for(sql: str, rows: Any, english
     assert shown[""].words == result.columns
 
 
+@pytest.mark.parametrize(("limit", "of"), [(2, ""), (9, " of 2")])
+def test_the_first_of_the_rows_that_a_limit_lets_through_is_the_first_of_more(limit: int, of: str) -> None:
+    query = Query.of(f"SELECT city, trips FROM rides ORDER BY trips DESC LIMIT {limit}", "sqlite")
+    result = PlainResult(("city", "trips"), (("Lyon", 3), ("Metz", 2)))
+    assert phrase_result(result, build_display(query, result)) == f"First{of} by trips: Lyon, 3."
+
+
 def test_a_heading_has_no_english_meaning_in_a_german_answer() -> None:
     query = Query.of("SELECT city, AVG(price) FROM rides GROUP BY city", "sqlite")
     result = PlainResult(("city", "AVG(price)"), (("Lyon", 3), ("Metz", 4)))

@@ -59,6 +59,20 @@ def test_places_are_filled(say: str, filled: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sql", "question", "filled"),
+    [
+        (f"{BY_MONTH} LIMIT 3", "Revenue by month", None),
+        (f"WITH m AS ({BY_MONTH} LIMIT 3) SELECT * FROM m", "Revenue by month", None),
+        (f"{BY_MONTH} LIMIT 3", "Revenue of the first 3 months", "There are 3 months."),
+        (f"{BY_MONTH} LIMIT 3", "Die ersten drei Monate", "There are 3 months."),
+        (f"{BY_MONTH} LIMIT 4", "Revenue by month", "There are 3 months."),
+    ],
+)
+def test_a_limit_that_nobody_asked_for_is_told_as_no_total(sql: str, question: str, filled: str | None) -> None:
+    assert fill("There are {rows} months.", sql=sql, question=question) == filled
+
+
+@pytest.mark.parametrize(
     "say",
     [
         "Revenue was highest in February.",  # no place

@@ -87,7 +87,7 @@ def test_what_the_code_gave_speaks_against_a_draft() -> None:
 
 
 def test_a_text_that_no_row_has_gives_way_to_the_one_like_it() -> None:
-    missing = SearchedLiteral("t", "b", "usa", held=False, near="United States")
+    missing = SearchedLiteral("t", "b", "usa", held=False, near="United States", needed=True)
     draft = ran("SELECT a FROM t WHERE b = 'USA'", (), literals=(missing,))
     revised = ran("SELECT a FROM t WHERE b = 'United States'", TWO)
     assert choose([draft, revised]) is revised

@@ -260,6 +260,27 @@ def test_an_empty_result_says_which_value_no_row_has(shop: Path, condition: str,
 
 
 PEOPLE = "SELECT id FROM people WHERE city = 'Paris'"
+NO_MAIL = " No row of people has 'ann@x.dee' in mail (it has 'ann@x.de')."
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("city <> 'Gent'", "No row of people has 'Gent' in city (it has 'Ghent')."),
+        ("city NOT IN ('Paris', 'Gent')", "No row of people has 'Gent' in city (it has 'Ghent')."),
+        ("city IN ('Paris', 'Gent')", "No row of people has 'Gent' in city (it has 'Ghent')."),
+        ("city IN ('Paris', 'Atlantis')", "No row of people has 'Atlantis' in city."),
+        ("city IN ('Ghent', 'Gent')", ""),
+        ("city <> 'Atlantis'", ""),
+    ],
+)
+def test_a_value_that_no_row_has_is_told_beside_rows(tmp_path: Path, condition: str, told: str) -> None:
+    reply = f"```sql\nSELECT id FROM people WHERE {condition}\n```\nSay: The people are {{id}}.\nSure: 95"
+    answer = answered(make_people(tmp_path), reply, record="off")
+    assert (answer.usage.llm_calls, answer.row_count > 0) == (1, True), "it sends no query back"
+    assert told in answer.text
+    assert ("No row of" in answer.text) == bool(told)
+    assert (answer.confidence < 0.95) == ("it has" in told)
 
 
 def make_people(folder: Path) -> Path:
@@ -271,19 +292,20 @@ def make_people(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "condition",
+    ("condition", "told"),
     [
-        "mail = 'ANN@X.DE' AND id > 9",  # equal by the column's collation
-        "(mail = 'ann@x.dee' OR id = 2) AND id > 9",
-        "CASE WHEN mail = 'ann@x.dee' THEN 1 END IS NULL AND id > 9",
+        ("mail = 'ANN@X.DE' AND id > 9", ""),  # equal by the column's collation
+        ("mail NOT IN ('ANN@X.DE') AND id > 9", ""),
+        ("(mail = 'ann@x.dee' OR id = 2) AND id > 9", NO_MAIL),
+        ("CASE WHEN mail = 'ann@x.dee' THEN 1 END IS NULL AND id > 9", NO_MAIL),
     ],
 )
-def test_what_a_condition_finds_is_the_engines_to_say(tmp_path: Path, condition: str) -> None:
+def test_what_a_condition_finds_is_the_engines_to_say(tmp_path: Path, condition: str, told: str) -> None:
     model = writes(f"SELECT id FROM people WHERE {condition}")
     with SQLAgent(make_people(tmp_path), model=model, settings={"record": "off"}) as agent:
         answer = agent.ask("Give me what was asked.")
     assert len(model.prompts) == 1
-    assert (answer.text, answer.certainty) == ("No rows match.", "")
+    assert (answer.text, answer.certainty) == (f"No rows match.{told}", "")
 
 
 def test_an_index_that_is_behind_accuses_no_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

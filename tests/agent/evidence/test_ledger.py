@@ -60,6 +60,14 @@ def test_lost_rows_stand_in_the_sentence_and_count_in_confidence(sales: Path) ->
     assert told["joins"][0]["examples"] == []
 
 
+def test_a_sum_of_repeated_rows_of_which_no_other_number_is_told_is_the_less_sure(sales: Path) -> None:
+    repeated = ask(sales, "SELECT SUM(sale.id) FROM sale JOIN tag ON tag.sale_id = sale.id WHERE sale.id < 10")
+    assert "Rows of sale are repeated 10 times in all" in repeated.text
+    assert repeated.evidence["rows lost"] == 2
+    averaged = ask(sales, "SELECT AVG(sale.id) FROM sale JOIN tag ON tag.sale_id = sale.id WHERE sale.id < 10")
+    assert (averaged.evidence["rows lost"], "repeated" in averaged.text) == (0, False), "that may be what is meant"
+
+
 def test_examples_are_shown_only_if_asked_for(sales: Path) -> None:
     answer = ask(sales, ledger="full")
     assert answer.text == "Sale: 3. 97 more have no match in product (99); with them it is 100."

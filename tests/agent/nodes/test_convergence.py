@@ -112,7 +112,9 @@ def test_the_gate_lets_through_what_ran() -> None:
 
 
 def test_the_gate_stops_only_an_empty_result_with_one_near_value() -> None:
-    missing, near = (SearchedLiteral("t", "a", "usa", held=False, near=near) for near in ("", "United States"))
+    missing, near = (
+        SearchedLiteral("t", "a", "usa", held=False, near=near, needed=True) for near in ("", "United States")
+    )
     assert passes(ran("SELECT a FROM t", 1, findings=("it reads b",)))
     assert passes(ran("SELECT a FROM t"))
     assert passes(ran("SELECT a FROM t WHERE a = 'USA'", literals=(missing,)))

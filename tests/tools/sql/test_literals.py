@@ -87,11 +87,12 @@ FRENCH = "SELECT id FROM customer WHERE country = 'Gaul'"
 def test_a_literal_is_absent_where_nothing_comes_out_without_it(rest: str) -> None:
     asked: list[str] = []
     query = read(f"SELECT c.id FROM customer AS c {rest}", SHOP)
-    found = find_searched_literals(query, NearRows(), lambda sql: bool(asked.append(sql)))
-    assert {text.near for text in found if text.absent} == {"France"}
+    found = find_searched_literals(query, NearRows(), lambda sql: bool(asked.append(sql)), is_empty=True)
+    assert {text.near for text in found if text.absent and text.needed} == {"France"}
     assert all(sql.startswith("SELECT 1 FROM customer") and sql.endswith(" LIMIT 1") for sql in asked)
     assert len(asked) == 1
-    kept = [*find_searched_literals(query, NearRows()), *find_searched_literals(query, NearRows(), lambda sql: True)]
+    unknown = find_searched_literals(query, NearRows(), is_empty=True)
+    kept = [*unknown, *find_searched_literals(query, NearRows(), lambda sql: True, is_empty=True)]
     assert not any(text.absent or text.near for text in kept), "of what the engine does not say nothing is said"
 
 
@@ -112,17 +113,42 @@ def test_a_literal_is_absent_where_nothing_comes_out_without_it(rest: str) -> No
     ],
 )
 def test_a_literal_proves_nothing_where_rows_come_without_it(rest: str) -> None:
-    found = find_searched_literals(read(f"SELECT c.id FROM customer AS c {rest}", SHOP), NearRows(), lambda sql: False)
-    assert not any(text.absent for text in found)
+    query = read(f"SELECT c.id FROM customer AS c {rest}", SHOP)
+    found = find_searched_literals(query, NearRows(), lambda sql: False, is_empty=True)
+    assert [(text.near, text.needed) for text in found] == [("France", False)], "it is told, and proves nothing"
+
+
+@pytest.mark.parametrize(
+    ("condition", "absent"),
+    [
+        ("country <> 'Frence'", {"frence": "France"}),
+        ("country NOT IN ('USA', 'Frence')", {"frence": "France"}),
+        ("country IN ('USA', 'Gaul')", {"gaul": "France"}),
+        ("country IN ('France', 'Frence')", dict[str, str]()),
+        ("country = 'France' OR country = 'Frence'", dict[str, str]()),
+        ("country NOT IN ('USA', 'France')", dict[str, str]()),
+        ("country <> ''", dict[str, str]()),
+    ],
+)
+def test_an_absent_literal_is_told_beside_rows_unless_the_value_like_it_is_asked_for(
+    condition: str, absent: dict[str, str]
+) -> None:
+    asked: list[str] = []
+    query = read(f"SELECT c.id FROM customer AS c WHERE {condition}", SHOP)
+    found = find_searched_literals(query, NearRows(), lambda sql: bool(asked.append(sql)))
+    assert {text.text: text.near for text in found if text.absent} == absent
+    assert not any(text.needed for text in found)
+    assert all(sql.endswith(("country = 'Frence' LIMIT 1", "country = 'Gaul' LIMIT 1")) for sql in asked)
 
 
 def test_a_literal_of_a_cte_is_absent_where_the_cte_is() -> None:
     for use, needed in (("JOIN f ON f.id = c.id", True), ("WHERE id NOT IN (SELECT id FROM f)", False)):
         sql = f"WITH f AS ({FRENCH}) SELECT c.id FROM customer AS c {use}"
-        found = find_searched_literals(read(sql, SHOP), NearRows(), lambda sql: False)
-        assert [text.absent for text in found] == [needed]
+        found = find_searched_literals(read(sql, SHOP), NearRows(), lambda sql: False, is_empty=True)
+        assert [text.needed for text in found] == [needed]
     again = f"WITH RECURSIVE f AS ({FRENCH} UNION ALL SELECT id FROM f) SELECT id FROM f"
-    assert not any(text.absent for text in find_searched_literals(read(again, SHOP), NearRows(), lambda sql: False))
+    found = find_searched_literals(read(again, SHOP), NearRows(), lambda sql: False, is_empty=True)
+    assert not any(text.needed for text in found)
 
 
 CHANGING = (

@@ -99,7 +99,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
 def _read_in_all_ways(sql: str, schema: Schema) -> None:
     check(sql, schema, compiles=lambda sql, tables: None)
     build_query_basis(read(sql, schema), "how many customers are there in each country?")
-    make_tie_reading(read(sql, schema), "how many customers are there in each country?")
+    make_tie_reading(read(sql, schema))
     explain(read(sql, schema))
     headings(read(sql, schema), ["a", "b"])
     find_used_schema_items(sql, schema)

@@ -73,16 +73,23 @@ def test_nearest(index: ValueIndex, column: str, text: str, nearest: str) -> Non
     assert index.nearest("Customer", column, text)[0] == nearest
 
 
-@pytest.mark.parametrize("text", ["NULL", "none", "Unknown"])
-def test_what_stands_for_no_value_is_near_none(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        *((text, ()) for text in ("NULL", "none", "Unknown")),
+        *((text, ("Leeds",)) for text in ("Leedz", "Leed", "Ledes")),
+        *((text, ()) for text in ("Feeds", "Leets!x", "Iran")),  # another beginning, two letters, four letters
+    ],
+)
+def test_what_a_short_text_or_one_for_no_value_is_near(tmp_path: Path, text: str, near: tuple[str, ...]) -> None:
     path = tmp_path / "poll.sqlite"
     with closing(sqlite3.connect(path)) as made:
         made.execute("CREATE TABLE poll(choice TEXT)")
-        texts = ("None of the above", "Null Island", "Unknown Soldier", "Yes", None)
+        texts = ("None of the above", "Null Island", "Unknown Soldier", "Yes", "Leeds", "Iraq", None)
         made.executemany("INSERT INTO poll VALUES (?)", [(text,) for text in texts])
         made.commit()
     with Database.open(path) as database:
-        assert ValueIndex.open(database, cache=tmp_path).nearest("poll", "choice", text) == ()
+        assert ValueIndex.open(database, cache=tmp_path).nearest("poll", "choice", text) == near
 
 
 def test_nearest_of_nothing(index: ValueIndex) -> None:
