@@ -162,15 +162,16 @@ def test_re_indexing_mends_a_damaged_index(tmp_path: Path) -> None:
             assert store.nearest("question", asked(number), 1)[0].example.question == asked(number)
 
 
-@pytest.mark.parametrize(("name", "start", "bytes_"), [("data_level0.bin", 0, 64), ("link_lists.bin", 0, 4_000)])
-def test_links_that_lead_nowhere_end_no_process(tmp_path: Path, name: str, start: int, bytes_: int) -> None:
+def test_links_that_lead_nowhere_end_no_process(tmp_path: Path) -> None:
     build = IMPORT.replace("range(0, 800, 100)", "range(0, 2200, 1100)").replace("start + 100", "start + 1100")
     subprocess.run([sys.executable, "-c", build, str(tmp_path)], check=True, stdout=subprocess.DEVNULL)
     assert find_damaged_index(tmp_path) is None
-    index = max(tmp_path.glob(f"*/{name}"), key=lambda path: path.stat().st_size)
-    content = bytearray(index.read_bytes())
-    content[start : start + bytes_] = b"\xa7" * bytes_
-    index.write_bytes(content)
+    index = max(tmp_path.glob("*/link_lists.bin"), key=lambda path: path.stat().st_size)
+    index.write_bytes(b"\xa7" * index.stat().st_size)
+    with ExampleStore.open(tmp_path) as store:
+        assert store.nearest("question", asked(3), 1)[0].example.question == asked(3)
+    lowest = index.parent / "data_level0.bin"
+    lowest.write_bytes(b"\xa7" * 64 + lowest.read_bytes()[64:])
     with ExampleStore.open(tmp_path) as store, pytest.raises(ExampleStoreError, match=r"delete the folders .* reindex"):
         store.nearest("question", asked(3), 1)
 
