@@ -237,11 +237,6 @@ def parse_knowledge_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, 
         return _parse_markdown_entries(text, path.name)
     content = load_yaml(text, str(path))
     fields = _get_map(content)
-    if "semantic_model" in fields:
-        raise KnowledgeError(
-            f"{path} is an Ossie semantic model, which is no longer read: write the definitions in a knowledge file "
-            "(YAML, `tableturn knowledge schema`), or extend a dbt schema.yml or Markdown notes"
-        )
     if any(isinstance(fields.get(key), list) for key in _DBT):
         return tuple(_parse_dbt_entries(fields, path.name))
     if content is not None and not isinstance(content, Mapping):
