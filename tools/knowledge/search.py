@@ -84,31 +84,6 @@ _FAMILIAR = frozenset(
 """Abbreviations that need no explanation, and words that people write in capitals."""
 
 
-class WordIndex:
-    """An index of words that also finds typos, other word forms and synonyms."""
-
-    def __init__(self, names: Collection[str], words: Collection[str]) -> None:
-        """Index stems: `names` may be mistyped, `words` are all."""
-        self._words = frozenset(words)
-        self._names = sorted(names, key=lambda name: (len(name), name))
-        self._by_head: dict[str, list[str]] = defaultdict(list)
-        for word in sorted(self._words):
-            self._by_head[word[:_HEAD]].append(word)
-
-    def correct_misspelt_stem(self, word: str) -> str:
-        """Return the known stem that a misspelt stem stands for, or else the stem itself."""
-        word = IRREGULAR_PLURALS.get(word, word)
-        if word in self._words or len(word) < _TYPO_LENGTH:
-            return word
-        hit = find_intended_word(word, [name for name in self._names if abs(len(name) - len(word)) <= 1])
-        return hit[0] if hit else word
-
-    def find_related_stems(self, word: str) -> Mapping[str, float]:
-        """Return the known stems that a question's stem may stand for, with weights."""
-        meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_related_stems(word, other)}
-        return meanings | dict.fromkeys(self._words & _build_synonym_map().get(word, set()), _SYNONYM) | {word: 1.0}
-
-
 @cache
 def _build_synonym_map() -> Mapping[str, set[str]]:
     """Return the synonyms of each word stem, in both directions."""
@@ -158,7 +133,7 @@ class Knowledge:
         self.entries = tuple(entries)
         self.problems = tuple(problems)
         self.schema = schema
-        self._index = _KnowledgeIndex(self.entries, schema)
+        self._index = KnowledgeIndex(self.entries, schema)
 
     @classmethod
     def of(cls, layers: Layers, database: Database) -> Knowledge:
@@ -194,8 +169,8 @@ class Knowledge:
         return stemmed in self._index.known or stemmed in self._index.words
 
 
-class _KnowledgeIndex:
-    """A search index of knowledge entries by number."""
+class KnowledgeIndex:
+    """A search index of knowledge entries that also finds typos, word forms and synonyms."""
 
     def __init__(self, entries: Sequence[Entry], schema: Schema) -> None:
         self.entries = entries
@@ -221,7 +196,25 @@ class _KnowledgeIndex:
         self.schema_words = get_schema_name_stems(schema)
         self.common = self.schema_words | _STOP | question_words() | frozenset(map(stem_word, STOP_WORDS))
         self.known = frozenset(word for names in self.names for name in names for word in name)
-        self.wording = WordIndex(self.known, self.known | self.words.keys() | self.schema_words)
+        # Stems that a question may mean otherwise than it spells them: names alone may be mistyped.
+        self._spelt = sorted(self.known, key=lambda name: (len(name), name))
+        self._meant = self.known | self.words.keys() | self.schema_words
+        self._by_head: dict[str, list[str]] = defaultdict(list)
+        for word in sorted(self._meant):
+            self._by_head[word[:_HEAD]].append(word)
+
+    def correct_misspelt_stem(self, word: str) -> str:
+        """Return the known stem that a misspelt stem stands for, or else the stem itself."""
+        word = IRREGULAR_PLURALS.get(word, word)
+        if word in self._meant or len(word) < _TYPO_LENGTH:
+            return word
+        hit = find_intended_word(word, [name for name in self._spelt if abs(len(name) - len(word)) <= 1])
+        return hit[0] if hit else word
+
+    def find_related_stems(self, word: str) -> Mapping[str, float]:
+        """Return the known stems that a question's stem may stand for, with weights."""
+        meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_related_stems(word, other)}
+        return meanings | dict.fromkeys(self._meant & _build_synonym_map().get(word, set()), _SYNONYM) | {word: 1.0}
 
 
 def is_term_name(name: str, schema: Schema, *, addresses: bool = True) -> bool:
@@ -232,14 +225,14 @@ def is_term_name(name: str, schema: Schema, *, addresses: bool = True) -> bool:
 class _KnowledgeSearch:
     """A search for the entries that one question needs, with a score for each entry."""
 
-    def __init__(self, index: _KnowledgeIndex, question: str, p: Mapping[Item, float]) -> None:
+    def __init__(self, index: KnowledgeIndex, question: str, p: Mapping[Item, float]) -> None:
         """Search with the linker's probabilities `p` of tables and columns."""
         self._index, self._p = index, p
         self.scores: dict[int, float] = {}  # of entries, by their number
         self._named: dict[int, frozenset[str]] = {}  # words of the question that are an entry's name
         # Its stems, mistyped ones as what was meant, and for each that says something what it may stand for.
-        self._words = Counter(map(index.wording.correct_misspelt_stem, _split_word_stems(question)))
-        self._meanings = {word: index.wording.find_related_stems(word) for word in self._words.keys() - _STOP}
+        self._words = Counter(map(index.correct_misspelt_stem, _split_word_stems(question)))
+        self._meanings = {word: index.find_related_stems(word) for word in self._words.keys() - _STOP}
         self._said_weights: dict[str, float] = {}  # all that they stand for, with what that counts at best
         for word, others in self._meanings.items():
             for other, share in others.items():
