@@ -27,7 +27,7 @@ _LONG_LABEL, _MANY_BARS = 10, 8  # characters of names that don't fit under a ba
 _TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "date": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
 # Vega's signs for those of Unicode's patterns of dates.
 _UNICODE_SIGNS = "y=%Y yy=%y M=%-m MM=%m MMM=%b MMMM=%B LLL=%b LLLL=%B d=%-d dd=%d H=%-H HH=%H h=%-I hh=%I mm=%M a=%p"
-_SIGNS = dict(pair.split("=") for pair in _UNICODE_SIGNS.split())
+_SIGNS: dict[str, str] = {sign: code for sign, _, code in (pair.partition("=") for pair in _UNICODE_SIGNS.split())}
 _TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
