@@ -47,7 +47,6 @@ _DIMENSION = re.compile(r"\{\{\s*\w*[Dd]imension\(\s*['\"](?:\w+__)?(\w+)['\"][^
 _AGGREGATES = {
     "sum": "SUM({})",
     "average": "AVG({})",
-    "avg": "AVG({})",
     "min": "MIN({})",
     "max": "MAX({})",
     "count": "COUNT({})",
