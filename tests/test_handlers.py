@@ -46,7 +46,6 @@ LISTED = {
     "tools/examples/embedding.py:make_embedding": f"an embedding: {FOREIGN}",
     "tools/examples/importing.py:_iterate_record_parsers": FILE,
     "tools/examples/tables.py:ChromaBackend.call_chroma": f"Chroma: {FOREIGN}",
-    "tools/examples/tables.py:find_damaged_index": FILE,
     "tools/forkserver.py:ForkServer._ensure_server_started": SYSTEM,
     "agent/resources/factory.py:KeyedCache.get": HAND_OVER,
     "tools/record_files.py:_parse_json_line": FILE,

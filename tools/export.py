@@ -64,7 +64,7 @@ _FORMULA = re.compile(
 _WORDS, _LONGEST_NAME = re.compile(r"[^\W_]+"), 60
 _MARKDOWN = re.compile(r"[\\`*\[\]|<>&~]|(?<!\w)_|_(?!\w)")
 
-_SHEET_ROWS, _SHEET_COLUMNS, _SHEET_CHARACTERS = 1_048_576, 16_384, 32_767  # what a sheet of Excel's holds
+_SHEET_ROWS = 1_048_576  # what a sheet of Excel's holds
 _EXACT = 10**15  # Excel keeps fifteen digits: longer integers are written as text, so that none is changed
 _PART_ROWS = 20_000
 _INT64 = range(-(2**63), 2**63)
@@ -314,8 +314,8 @@ def _write_markdown(file: BinaryIO, columns: Sequence[str], formats: Formats) ->
 def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _Writer:
     """Write rows as an Excel workbook with one sheet.
 
-    Texts are written as texts, so that none is a formula, whatever it begins with; those that are too long for a cell
-    are cut with an ellipsis, and characters that XML cannot hold are replaced.
+    Texts are written as texts, so that none is a formula, whatever it begins with; the library cuts those that are too
+    long for a cell. Characters that XML cannot hold are replaced.
     """
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
@@ -323,8 +323,6 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _W
     from openpyxl.utils import get_column_letter
     from openpyxl.writer.excel import ExcelWriter
 
-    if len(columns) > _SHEET_COLUMNS:
-        raise ExportError(f"a sheet holds {_SHEET_COLUMNS:,} columns, and the result has {len(columns):,}: use csv")
     book = Workbook(write_only=True)
     sheet: Any = book.create_sheet("result")
     left = _SHEET_ROWS - 1
@@ -391,8 +389,7 @@ def _convert_to_excel_value(cell: Cell, form: ColumnFormat) -> PlainCell | datet
     moment = parse_date_text(plain) if form.kind in _EXCEL_TIMES else None
     if moment is not None and moment.year >= _EXCEL_YEAR:
         return moment
-    text = _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", plain).encode("utf-8", "replace").decode()
-    return text if len(text) <= _SHEET_CHARACTERS else text[: _SHEET_CHARACTERS - 1] + "…"
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", plain).encode("utf-8", "replace").decode()
 
 
 _NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import chain, groupby, pairwise, repeat
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain, groupby, pairwise
 from typing import TypeAlias
 
 from .database.table import Cell, Table
@@ -117,9 +117,8 @@ def _guess_tie_groupings(columns: Sequence[Column]) -> Iterable[Column]:
 def can_match_columns(left: Sequence[Column], right: Sequence[Column], groups: Column, work: WorkLimit) -> bool:
     """Whether columns can be paired so that both results have the same multiset of rows.
 
-    Columns are told apart by refinement: a column by the rows that its values stand in, a row by the columns that its
-    values stand in, until nothing new is learned. Where columns are still alike, one is assigned on trial, which tells
-    rows apart, and refinement goes on from there. No permutations are enumerated.
+    Columns are told apart by the rows that their values stand in. Where columns are alike, one is assigned on trial,
+    which tells rows apart, and so more columns. No permutations are enumerated.
 
     Rows are compared within equal labels of `groups`, one for each position: all zero compares whole results, all
     different compares row by row. If that takes too much work, `ComparisonLimitExceeded` is raised.
@@ -133,7 +132,9 @@ def _can_match_rest(
     left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: WorkLimit
 ) -> bool:
     """Whether the remaining columns can be paired, given the row labels so far."""
-    colours = _refine_column_colours(left, right, rows_a, rows_b, work)
+    work.spend(len(left) * len(rows_a))
+    sides = ((left, rows_a), (right, rows_b))
+    colours = _assign_colours(*([tuple(sorted(zip(rows, one, strict=True))) for one in side] for side, rows in sides))
     if colours is None:
         return False
     alike: dict[int, list[int]] = defaultdict(list)
@@ -153,31 +154,6 @@ def _can_match_rest(
 
 def _have_equal_rows(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column) -> bool:
     return Counter(zip(rows_a, *left, strict=True)) == Counter(zip(rows_b, *right, strict=True))
-
-
-def _refine_column_colours(
-    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: WorkLimit
-) -> tuple[Column, Column] | None:
-    """Return colours of both results' columns, equal for columns that may match; or None."""
-    sides, rows, before = (left, right), (rows_a, rows_b), 0
-    while True:
-        work.spend(len(left) * len(rows_a))
-        found = _assign_colours(*map(_make_signatures, sides, rows))
-        if found is None or len(set(found[0])) == len(left):
-            return found
-        crossing = (zip(*columns, strict=True) for columns in sides)
-        refined = _assign_colours(*map(_make_signatures, crossing, found, rows))
-        if refined is None:
-            return None
-        rows, colours = refined, len(set(found[0])) + len(set(refined[0]))
-        if colours == before:
-            return found
-        before = colours
-
-
-def _make_signatures(lines: Iterable[Column], crossing: Column, own: Iterable[int] = repeat(0)) -> Iterator[object]:
-    """Yield a signature for each line (row or column): its colour, and its values with crossing colours."""
-    return ((colour, *sorted(zip(crossing, line, strict=True))) for colour, line in zip(own, lines, strict=False))
 
 
 def _assign_colours(a: Iterable[object], b: Iterable[object]) -> tuple[Column, Column] | None:

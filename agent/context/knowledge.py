@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...tools.knowledge import find_unknown
 from ...tools.knowledge.entry import Entry, SelectedEntries
 from ...tools.knowledge.fragment import find_used_entries
 from ...tools.sql import Query
@@ -61,7 +60,7 @@ def find_unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[s
     if known is None:
         return ""
     context = " ".join(said).casefold()
-    words = find_unknown(turn.question, known.schema, values, known)
+    words = known.find_unknown(turn.question, values)
     return next((word for word in words if word not in turn.unknown and word.casefold() not in context), "")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import lru_cache
 from html import escape
 from importlib.util import find_spec
@@ -26,7 +25,9 @@ _VERSION = "v6.4"
 _WIDTH, _HEIGHT, _BAR = 480, 280, 22
 _LONG_LABEL, _MANY_BARS = 10, 8  # characters of names that don't fit under a bar: then the bars lie
 _TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "date": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
-_MONTHS = (("wide", "%B"), ("abbreviated", "%b"))
+# Vega's signs for those of Unicode's patterns of dates.
+_UNICODE_SIGNS = "y=%Y yy=%y M=%-m MM=%m MMM=%b MMMM=%B LLL=%b LLLL=%B d=%-d dd=%d H=%-H HH=%H h=%-I hh=%I mm=%M a=%p"
+_SIGNS: dict[str, str] = {sign: code for sign, _, code in (pair.partition("=") for pair in _UNICODE_SIGNS.split())}
 _TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
@@ -251,23 +252,12 @@ def _write_time_pattern(unit: TimeUnit, name: str) -> str:
     """Return Vega's pattern for dates of a unit in a locale."""
     if unit in ("year", "quarter") or name in ENGLISH:
         return _TIMES[unit]
-    from babel.dates import format_date, format_skeleton, format_time
-
     locale = find_babel_locale(name)
-    moment = datetime(1997, 3, 5, 8, 46)  # each of its parts can be told from the others as it is written
-    month = unit == "month"
-    text = format_skeleton("yMMM", moment, locale=locale) if month else format_date(moment, "medium", locale)
+    pattern = (locale.datetime_skeletons["yMMM"] if unit == "month" else locale.date_formats["medium"]).pattern
     if unit == "second":
-        text += f" {format_time(moment, 'short', locale=locale)}"
-    codes = {months[width][3]: code for width, code in _MONTHS for months in locale.months.values()}
-    codes |= {"1997": "%Y", "97": "%y", "03": "%m", "3": "%-m", "05": "%d", "5": "%-d", "46": "%M"}
-    if "H" in locale.time_formats["short"].pattern:
-        codes |= {"08": "%H", "8": "%-H"}
-    else:
-        codes |= {"08": "%I", "8": "%-I", locale.day_periods["format"]["abbreviated"].get("am", "AM"): "%p"}
-    longest_first = "|".join(map(re.escape, sorted(codes, key=len, reverse=True)))
-    # Browsers write no narrow space.
-    return re.sub(longest_first, lambda part: codes[part[0]], text).replace("\N{NARROW NO-BREAK SPACE}", " ")
+        pattern += f" {locale.time_formats['short'].pattern}"
+    text = re.sub(r"'([^']*)'|([A-Za-z])\2*", lambda part: part[1] or _SIGNS.get(part[0], part[0]), pattern)
+    return text.replace("\N{NARROW NO-BREAK SPACE}", " ")  # which browsers do not write
 
 
 def _make_html_page(spec: Spec, libraries: str) -> str:

@@ -8,21 +8,19 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from ..database.schema import Schema
 from ..errors import SettingsError, SQLParseError
 from ..sql import vectorize_query
 from ..values.match import ValueMatch
 from .embedding import Vectors
-from .example import Example, FoundExample, brief_repr
+from .example import Example, FoundExample
 from .masking import SkeletonForm, mask
 from .rights import choose_best_per_question
 from .store import ExampleStore, get_sql_skeleton, shared_id
@@ -60,8 +58,6 @@ class ExampleQuery:
 
 
 Select = Callable[[ExampleQuery], tuple[Example, ...]]
-Count = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(ge=1)]
 
 
 @dataclass(frozen=True)
@@ -71,17 +67,17 @@ class ExampleSelector:
     select: Select
 
 
-def _make_question_selector(store: ExampleStore, k: Count = 5) -> Select:
+def _make_question_selector(store: ExampleStore, k: int = 5) -> Select:
     """Return a function that chooses the k nearest questions (SQL-CRAFT 3, k = 5)."""
     return lambda query: tuple(hit.example for hit in store.nearest("question", query.question, k, query.database))
 
 
 def _make_skeleton_selector(
     store: ExampleStore,
-    k1: Count = 4,
-    k2: Count = 4,
-    least: Annotated[float, Field(ge=0, le=1)] = 0.0,
-    pool: Count = _POOL,
+    k1: int = 4,
+    k2: int = 4,
+    least: float = 0.0,
+    pool: int = _POOL,
     form: SkeletonForm = "marked",
     simplified: bool = True,
 ) -> Select:
@@ -168,7 +164,7 @@ def _rank_by_plain_skeleton(
         yield ((examples[row], examples[row]) for row in order[cosines[order] >= least]), k
 
 
-def _make_draft_selector(store: ExampleStore, k: Count = 8) -> Select:
+def _make_draft_selector(store: ExampleStore, k: int = 8) -> Select:
     """Return a function that chooses half by the draft's SQL skeleton, half by the question's."""
 
     def select(query: ExampleQuery) -> tuple[Example, ...]:
@@ -259,7 +255,7 @@ def _compute_cluster_centroids(
 
 
 def _make_diverse_selector(
-    store: ExampleStore, n: Positive = 18, m: Positive = 20, method: Method = "kmeans", seed: Count = 0
+    store: ExampleStore, n: int = 18, m: int = 20, method: Method = "kmeans", seed: int = 0
 ) -> Select:
     """Return a function that chooses the n most picked of m diverse samples (CREDIT-SQL 3.3)."""
 
@@ -270,7 +266,7 @@ def _make_diverse_selector(
     return lambda query: store.cached(("voted", n, m, method, seed), choose_diverse_examples, query.database)
 
 
-def _make_random_selector(store: ExampleStore, k: Count = 18, seed: Count = 0) -> Select:
+def _make_random_selector(store: ExampleStore, k: int = 18, seed: int = 0) -> Select:
     """Return a function that always chooses the same k random examples (CREDIT-SQL 5.1)."""
 
     def choose_random_examples(visible: Sequence[Example]) -> tuple[Example, ...]:
@@ -316,11 +312,6 @@ _WAYS: Mapping[str, Callable[..., Select]] = {
 }
 
 
-@cache
-def _get_selector_factory(kind: SelectorKind) -> Callable[..., Select]:
-    return validate_call(config=ConfigDict(strict=True, arbitrary_types_allowed=True))(_WAYS[kind])
-
-
 def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> ExampleSelector:
     """Make a selector that chooses examples from a store.
 
@@ -328,16 +319,12 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Ex
         kind: `skeleton` (k1, k2, least, pool, form, simplified), `question` (k), `draft` (k), `voted` (n, m, method,
             seed), `random` (k, seed) or `none`.
         store: Where the examples are.
-        **numbers: The selector's own settings, by name; its published values otherwise.
+        **numbers: The selector's own settings, by name and within the bounds of `Settings`; its published values
+            otherwise.
 
     Raises:
-        SettingsError: An unknown kind or method, a number that it doesn't have, or one that is out of range.
+        SettingsError: An unknown kind.
     """
     if kind not in _WAYS:
         raise SettingsError(f"no example selector is called {kind!r}; there are {', '.join(_WAYS)}")
-    try:
-        return ExampleSelector(_get_selector_factory(kind)(store, **numbers))
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        said = f"{wrong['loc'][0]}: {wrong['msg']}, not {brief_repr(wrong['input'])}"
-        raise SettingsError(f"example selector {kind!r}: {said}") from None
+    return ExampleSelector(_WAYS[kind](store, **numbers))

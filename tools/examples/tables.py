@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import ExampleStoreError
 from ..folders import data_folder
@@ -36,8 +35,6 @@ keys made by other rules are not near each other. A test holds what they give to
 # where thousands of questions differ by one word. The index is written to disk every 2,000 rows; rows since then are
 # indexed again when the store is opened.
 _HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 32, "ef_search": 300, "sync_threshold": 2_000}
-_REBUILT_SUFFIX = "-anew"
-"""Ends the names of tables that 0.2.0 built to replace others. Where the other is gone, such a one replaces it."""
 
 _PAGE = 1_000
 _SECONDS = 60.0
@@ -293,10 +290,8 @@ class ChromaBackend:
         self._checked = True
 
     def _check_collections(self) -> None:
-        """Refuse a store of another format or embedding; finish an interrupted replacement."""
-        collections = self._list_collections()
-        names = {collection.name for collection in collections}
-        for collection in collections:
+        """Refuse a store of another format or embedding."""
+        for collection in self._list_collections():
             made = collection.metadata or {}
             if made.get("format") != FORMAT:
                 raise ExampleStoreError(
@@ -309,9 +304,6 @@ class ChromaBackend:
                     f"the example store at {self._where} was built with the embedding {made.get('embedding')!r}, not "
                     f"{self._embedding!r}: open it with that embedding, or import its examples into a new store"
                 )
-            name = collection.name.removesuffix(_REBUILT_SUFFIX)
-            if name not in names:
-                self.call_chroma(lambda collection=collection, name=name: collection.modify(name=name))
 
 
 def _make_collection_name(room: str, name: str) -> str:
@@ -354,8 +346,7 @@ def _find_http_sessions(client: ClientAPI) -> list[Any]:
 
 
 # Links of an index that lead nowhere end the process that loads it. The layout is hnswlib's: a header; for each element
-# its links on the lowest level, its vector and its label; and for each the number of bytes, and the links, on higher
-# levels.
+# its links on the lowest level, its vector and its label. What is wrong with higher levels Chroma mends or reports.
 _HEADER = struct.Struct("<iQQQQQQiIQQQdQ")
 _WORD = 4
 
@@ -363,7 +354,7 @@ _WORD = 4
 def find_damaged_index(store: Path) -> Path | None:
     """Return the folder of a damaged index; None if all indexes can be loaded."""
     for header in sorted(store.glob("*/header.bin")):
-        with suppress(OSError, ValueError, IndexError, struct.error):
+        with suppress(OSError, struct.error):
             if _is_valid_index(header.parent):
                 continue
         return header.parent
@@ -372,39 +363,14 @@ def find_damaged_index(store: Path) -> Path | None:
 
 def _is_valid_index(folder: Path) -> bool:
     header = _HEADER.unpack((folder / "header.bin").read_bytes()[: _HEADER.size])
-    _, start, room, count, size, label, data, levels, entry, most_above, most, *_ = header
+    _, start, room, count, size, label, data, _, entry, _, most, *_ = header
     lowest, links = folder / "data_level0.bin", most + 1
-    fits = start == 0 and 0 < most_above <= most < 10_000 and data == _WORD * links < label == size - 8
-    if not fits or size % _WORD or count > room or lowest.stat().st_size < count * size:
-        return False
-    if count == 0:
-        return True
-    if not (0 <= levels < 64 and entry < count):
+    fits = start == 0 and most < 10_000 and data == _WORD * links < label == size - 8 and not size % _WORD
+    if not fits or count > room or lowest.stat().st_size < count * size or (count and entry >= count):
         return False
     if count * size > _READ_WHOLE:
         return True
-    words = np.fromfile(lowest, "<u4", count * size // _WORD).reshape(count, size // _WORD)
-    return _has_valid_links(words[:, :links], count) and _has_valid_levels(folder, count, levels, entry, most_above)
-
-
-def _has_valid_links(blocks: npt.NDArray[np.uint32], count: int) -> bool:
-    """Whether all links in the blocks (a count, then links) point to existing elements."""
+    blocks = np.fromfile(lowest, "<u4", count * size // _WORD).reshape(count, size // _WORD)[:, :links]
     used = (blocks[:, 0] & 0xFFFF)[:, None]
-    unused = np.arange(1, blocks.shape[1]) > used
-    return bool(np.all(used < blocks.shape[1]) and np.all((blocks[:, 1:] < count) | unused))
-
-
-def _has_valid_levels(folder: Path, count: int, levels: int, entry: int, most: int) -> bool:
-    """Whether the links on upper levels point to elements that exist on these levels."""
-    words, block = np.fromfile(folder / "link_lists.bin", "<u4"), most + 1
-    places = [0]
-    for _ in range(count):
-        places.append(places[-1] + 1 + int(words[places[-1]]) // _WORD)
-    *places, end = places
-    heights, rest = np.divmod(words[places].astype(np.int64), _WORD * block)
-    if rest.any() or end > len(words) or heights[entry] != levels or heights.max() > levels:
-        return False
-    above = np.delete(words[:end], places).reshape(-1, block)
-    used = (above[:, 0] & 0xFFFF)[:, None] > np.arange(most)
-    own = np.concatenate([np.arange(1, height + 1) for height in heights])[:, None]
-    return _has_valid_links(above, count) and bool(np.all((heights[np.where(used, above[:, 1:], 0)] >= own) | ~used))
+    unused = np.arange(1, links) > used
+    return bool(np.all(used < links) and np.all((blocks[:, 1:] < count) | unused))

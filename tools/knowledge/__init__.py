@@ -9,13 +9,12 @@
 
 from .entry import Entry
 from .read import build_knowledge_json_schema, knowledge_path, read_knowledge
-from .search import Knowledge, find_unknown
+from .search import Knowledge
 
 __all__ = [
     "Entry",
     "Knowledge",
     "build_knowledge_json_schema",
-    "find_unknown",
     "knowledge_path",
     "read_knowledge",
 ]

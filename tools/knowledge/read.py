@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
@@ -47,7 +47,6 @@ _DIMENSION = re.compile(r"\{\{\s*\w*[Dd]imension\(\s*['\"](?:\w+__)?(\w+)['\"][^
 _AGGREGATES = {
     "sum": "SUM({})",
     "average": "AVG({})",
-    "avg": "AVG({})",
     "min": "MIN({})",
     "max": "MAX({})",
     "count": "COUNT({})",
@@ -237,11 +236,6 @@ def parse_knowledge_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, 
         return _parse_markdown_entries(text, path.name)
     content = load_yaml(text, str(path))
     fields = _get_map(content)
-    if "semantic_model" in fields:
-        raise KnowledgeError(
-            f"{path} is an Ossie semantic model, which is no longer read: write the definitions in a knowledge file "
-            "(YAML, `tableturn knowledge schema`), or extend a dbt schema.yml or Markdown notes"
-        )
     if any(isinstance(fields.get(key), list) for key in _DBT):
         return tuple(_parse_dbt_entries(fields, path.name))
     if content is not None and not isinstance(content, Mapping):
@@ -318,38 +312,23 @@ def describe_yaml_error(error: Exception) -> str:
 
 def load_yaml(text: str, place: str) -> object:
     """Return the content of a YAML or JSON text, with every scalar as text."""
-    import yaml
-    from yaml.nodes import CollectionNode, Node
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
 
-    class UniqueKeyLoader(yaml.BaseLoader):
-        """A loader that refuses repeated keys, since the first value would be lost."""
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-            fields: dict[Any, Any] = {}
-            for key_node, value_node in node.value:
-                key = str(self.construct_object(key_node, deep=True))
-                if key in fields:
-                    line = key_node.start_mark.line + 1
-                    raise KnowledgeError(f"{place}, line {line}: {key!r} is given twice; keep one of them")
-                fields[key] = self.construct_object(value_node, deep=True)
-            return fields
-
-    def count_values(node: Node, known: dict[int, int]) -> int:
-        """Count the values under a node, with every repetition by an alias."""
-        if id(node) not in known:
-            known[id(node)] = _MOST  # of a node within itself
-            parts: list[Any] = node.value if isinstance(node, CollectionNode) else []
-            pairs = (part if isinstance(part, tuple) else (part,) for part in parts)
-            known[id(node)] = 1 + sum(count_values(part, known) for pair in pairs for part in pair)
-        return known[id(node)]
+    def count_values(part: Any, known: dict[int, int]) -> int:
+        """Count the values in a part, with every repetition by an alias."""
+        if id(part) not in known:
+            known[id(part)] = _MOST  # of a part within itself
+            parts: Iterable[Any] = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+            known[id(part)] = 1 + sum(count_values(one, known) for one in parts)
+        return known[id(part)]
 
     try:
-        loader = UniqueKeyLoader(text)
-        root = loader.get_single_node()
-        if root is not None and count_values(root, {}) > _MOST:
+        content = YAML(typ="base", pure=True).load(text)
+        if count_values(content, {}) > _MOST:
             raise KnowledgeError(f"{place} has more than {_MOST:,} values once its aliases are expanded")
-        return None if root is None else loader.construct_document(root)
-    except yaml.YAMLError as error:
+        return content
+    except YAMLError as error:
         raise KnowledgeError(f"{place} is not YAML: {describe_yaml_error(error)}") from None
     except RecursionError:
         raise KnowledgeError(f"{place} is nested too deeply") from None

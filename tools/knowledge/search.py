@@ -84,31 +84,6 @@ _FAMILIAR = frozenset(
 """Abbreviations that need no explanation, and words that people write in capitals."""
 
 
-class WordIndex:
-    """An index of words that also finds typos, other word forms and synonyms."""
-
-    def __init__(self, names: Collection[str], words: Collection[str]) -> None:
-        """Index stems: `names` may be mistyped, `words` are all."""
-        self._words = frozenset(words)
-        self._names = sorted(names, key=lambda name: (len(name), name))
-        self._by_head: dict[str, list[str]] = defaultdict(list)
-        for word in sorted(self._words):
-            self._by_head[word[:_HEAD]].append(word)
-
-    def correct_misspelt_stem(self, word: str) -> str:
-        """Return the known stem that a misspelt stem stands for, or else the stem itself."""
-        word = IRREGULAR_PLURALS.get(word, word)
-        if word in self._words or len(word) < _TYPO_LENGTH:
-            return word
-        hit = find_intended_word(word, [name for name in self._names if abs(len(name) - len(word)) <= 1])
-        return hit[0] if hit else word
-
-    def find_related_stems(self, word: str) -> Mapping[str, float]:
-        """Return the known stems that a question's stem may stand for, with weights."""
-        meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_related_stems(word, other)}
-        return meanings | dict.fromkeys(self._words & _build_synonym_map().get(word, set()), _SYNONYM) | {word: 1.0}
-
-
 @cache
 def _build_synonym_map() -> Mapping[str, set[str]]:
     """Return the synonyms of each word stem, in both directions."""
@@ -158,7 +133,7 @@ class Knowledge:
         self.entries = tuple(entries)
         self.problems = tuple(problems)
         self.schema = schema
-        self._index = _KnowledgeIndex(self.entries, schema)
+        self._index = KnowledgeIndex(self.entries, schema)
 
     @classmethod
     def of(cls, layers: Layers, database: Database) -> Knowledge:
@@ -188,14 +163,29 @@ class Knowledge:
                 characters -= cost
         return SelectedEntries(tuple(entries), len(ranked) - len(entries))
 
-    def knows(self, word: str) -> bool:
-        """Whether a word occurs in a name, a meaning or a coded value."""
-        stemmed = stem_word(fold(word))
-        return stemmed in self._index.known or stemmed in self._index.words
+    def find_unknown(self, question: str, values: Sequence[ValueMatch]) -> tuple[str, ...]:
+        """Return abbreviations and quoted words that no name, value or definition explains."""
+        if question.isupper():
+            return ()
+        tables = self.schema.tables
+        whole = {fold(item.name) for table in tables for item in (table, *table.columns)}
+        explained = self._index.meant
+        unknown: list[str] = []
+        for hit in _JARGON.finditer(question):
+            word = hit[1] or hit[2]
+            if hit[1] and (word in _FAMILIAR or re.fullmatch(r"[QH][1-4]|[A-Z]?\d+[A-Z]?", word)):
+                continue
+            parts = re.findall(r"\w+", word)
+            known = all(stem_word(fold(part)) in explained for part in parts) or fold(word) in whole
+            in_value = any(match.start < hit.end() and hit.start() < match.end for match in values)
+            sample = any(word.lower() in str(cell).lower() for t in tables for c in t.columns for cell in c.samples)
+            if not (known or in_value or sample):
+                unknown.append(word)
+        return tuple(dict.fromkeys(unknown))
 
 
-class _KnowledgeIndex:
-    """A search index of knowledge entries by number."""
+class KnowledgeIndex:
+    """A search index of knowledge entries that also finds typos, word forms and synonyms."""
 
     def __init__(self, entries: Sequence[Entry], schema: Schema) -> None:
         self.entries = entries
@@ -221,7 +211,25 @@ class _KnowledgeIndex:
         self.schema_words = get_schema_name_stems(schema)
         self.common = self.schema_words | _STOP | question_words() | frozenset(map(stem_word, STOP_WORDS))
         self.known = frozenset(word for names in self.names for name in names for word in name)
-        self.wording = WordIndex(self.known, self.known | self.words.keys() | self.schema_words)
+        # Stems that a question may mean otherwise than it spells them: names alone may be mistyped.
+        self._spelt = sorted(self.known, key=lambda name: (len(name), name))
+        self.meant = self.known | self.words.keys() | self.schema_words
+        self._by_head: dict[str, list[str]] = defaultdict(list)
+        for word in sorted(self.meant):
+            self._by_head[word[:_HEAD]].append(word)
+
+    def correct_misspelt_stem(self, word: str) -> str:
+        """Return the known stem that a misspelt stem stands for, or else the stem itself."""
+        word = IRREGULAR_PLURALS.get(word, word)
+        if word in self.meant or len(word) < _TYPO_LENGTH:
+            return word
+        hit = find_intended_word(word, [name for name in self._spelt if abs(len(name) - len(word)) <= 1])
+        return hit[0] if hit else word
+
+    def find_related_stems(self, word: str) -> Mapping[str, float]:
+        """Return the known stems that a question's stem may stand for, with weights."""
+        meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_related_stems(word, other)}
+        return meanings | dict.fromkeys(self.meant & _build_synonym_map().get(word, set()), _SYNONYM) | {word: 1.0}
 
 
 def is_term_name(name: str, schema: Schema, *, addresses: bool = True) -> bool:
@@ -232,14 +240,14 @@ def is_term_name(name: str, schema: Schema, *, addresses: bool = True) -> bool:
 class _KnowledgeSearch:
     """A search for the entries that one question needs, with a score for each entry."""
 
-    def __init__(self, index: _KnowledgeIndex, question: str, p: Mapping[Item, float]) -> None:
+    def __init__(self, index: KnowledgeIndex, question: str, p: Mapping[Item, float]) -> None:
         """Search with the linker's probabilities `p` of tables and columns."""
         self._index, self._p = index, p
         self.scores: dict[int, float] = {}  # of entries, by their number
         self._named: dict[int, frozenset[str]] = {}  # words of the question that are an entry's name
         # Its stems, mistyped ones as what was meant, and for each that says something what it may stand for.
-        self._words = Counter(map(index.wording.correct_misspelt_stem, _split_word_stems(question)))
-        self._meanings = {word: index.wording.find_related_stems(word) for word in self._words.keys() - _STOP}
+        self._words = Counter(map(index.correct_misspelt_stem, _split_word_stems(question)))
+        self._meanings = {word: index.find_related_stems(word) for word in self._words.keys() - _STOP}
         self._said_weights: dict[str, float] = {}  # all that they stand for, with what that counts at best
         for word, others in self._meanings.items():
             for other, share in others.items():
@@ -376,27 +384,6 @@ class _KnowledgeSearch:
             return self._p[item] >= best or self._says_any(column)
         reached = any(other in self._tables and target == table for (other, _), target in self._index.keys.items())
         return self._index.keys.get(item) in self._tables and (reached or table in self._tables)
-
-
-def find_unknown(question: str, schema: Schema, values: Iterable[ValueMatch], knowledge: Knowledge) -> tuple[str, ...]:
-    """Return abbreviations and quoted words that no name, value or definition explains."""
-    if question.isupper():
-        return ()
-    names = get_schema_name_stems(schema)
-    whole = {fold(item.name) for table in schema.tables for item in (table, *table.columns)}
-    mentioned = [(match.start, match.end) for match in values]
-    unknown: list[str] = []
-    for hit in _JARGON.finditer(question):
-        word = hit[1] or hit[2]
-        if hit[1] and (word in _FAMILIAR or re.fullmatch(r"[QH][1-4]|[A-Z]?\d+[A-Z]?", word)):
-            continue
-        parts = re.findall(r"\w+", word)
-        known = all(stem_word(fold(part)) in names or knowledge.knows(part) for part in parts) or fold(word) in whole
-        in_value = any(start < hit.end() and hit.start() < end for start, end in mentioned)
-        sample = any(word.lower() in str(cell).lower() for t in schema.tables for c in t.columns for cell in c.samples)
-        if not (known or in_value or sample):
-            unknown.append(word)
-    return tuple(dict.fromkeys(unknown))
 
 
 def _list_entry_phrases(entry: Entry) -> list[tuple[str, ...]]:

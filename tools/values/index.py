@@ -18,7 +18,7 @@ from ..errors import QueryError
 from ..folders import cache_folder
 from ..words import fold, key, stem_word
 from .match import IndexedValues, ValueMatch, find_nearest_values
-from .store import DEFAULT_BOUNDS, IndexBounds, ValueStore, fill_value_store, list_columns_to_index
+from .store import IndexBounds, ValueStore, fill_value_store, list_columns_to_index
 
 R = TypeVar("R")
 
@@ -47,7 +47,7 @@ class ValueIndex:
         self._complete = False
 
     @classmethod
-    def open(cls, database: Database, *, cache: Path | None = None, bounds: IndexBounds = DEFAULT_BOUNDS) -> ValueIndex:
+    def open(cls, database: Database, *, cache: Path | None = None, bounds: IndexBounds | None = None) -> ValueIndex:
         """Open the value index of a database; read nothing before the first look-up.
 
         Args:
@@ -55,7 +55,7 @@ class ValueIndex:
             cache: Folder for index files; by default `TABLETURN_CACHE` or the user's cache folder.
             bounds: Limits of time and size. While the index is incomplete, each look-up goes on building it.
         """
-        return cls(database, cache or cache_folder(), bounds)
+        return cls(database, cache or cache_folder(), bounds or IndexBounds())
 
     def find(self, question: str, limit: int = 10) -> tuple[ValueMatch, ...]:
         """Return the values that a question mentions, best first."""
@@ -156,15 +156,12 @@ def _open_store(database: Database, folder: Path) -> ValueStore:
         for other in path.parent.glob(f"{owner}-*"):
             if not other.name.startswith(path.stem):
                 other.unlink(missing_ok=True)
-        try:
-            return ValueStore(path, columns)
-        except sqlite3.OperationalError:
-            raise  # it is no damage that the disk is full or the file locked
-        except sqlite3.DatabaseError:
-            path.unlink(missing_ok=True)
-            return ValueStore(path, columns)
-    except (OSError, sqlite3.OperationalError):
+        return ValueStore(path, columns)
+    except (OSError, sqlite3.OperationalError):  # it is no damage that the disk is full or the file locked
         return ValueStore(":memory:", columns)
+    except sqlite3.DatabaseError:
+        path.unlink(missing_ok=True)
+        return ValueStore(path, columns)
 
 
 def _make_contents_key(database: Database) -> str:

@@ -174,9 +174,6 @@ class IndexBounds:
     text_length: int = 150  # longer texts are prose, which questions don't mention as a whole
 
 
-DEFAULT_BOUNDS = IndexBounds()
-
-
 def list_columns_to_index(schema: Schema, withheld: Container[tuple[str, str]] = ()) -> list[tuple[str, str]]:
     """Return the columns of tables that may contain text and are not withheld."""
     return [

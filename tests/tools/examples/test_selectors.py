@@ -116,30 +116,9 @@ def test_no_examples(seeds: ExampleStore) -> None:
     assert make_selector("none", seeds).select(QUERY) == ()
 
 
-def test_wrong_settings_are_named(seeds: ExampleStore) -> None:
+def test_an_unknown_selector_is_named(seeds: ExampleStore) -> None:
     with pytest.raises(SettingsError, match="'best'; there are skeleton, question"):
         make_selector(cast("SelectorKind", "best"), seeds)
-    with pytest.raises(SettingsError, match=r"'question': .*k7"):
-        make_selector("question", seeds, k7=1)
-
-
-@pytest.mark.parametrize(
-    ("kind", "numbers", "message"),
-    [
-        ("voted", {"method": "bogus"}, "method: .*'kmeans', 'agglomerative' or 'spectral', not 'bogus'"),
-        ("voted", {"m": 0}, "m: .* greater than or equal to 1, not 0"),
-        ("voted", {"n": 0}, "n: .* greater than or equal to 1, not 0"),
-        ("voted", {"seed": -1}, "seed: .* greater than or equal to 0, not -1"),
-        ("question", {"k": "5"}, "k: .* valid integer, not '5'"),
-        ("skeleton", {"k1": -1}, "k1: .* greater than or equal to 0, not -1"),
-        ("random", {"k": True}, "k: .* valid integer, not True"),
-    ],
-)
-def test_numbers_out_of_range_are_named_at_once(
-    seeds: ExampleStore, kind: SelectorKind, numbers: dict[str, object], message: str
-) -> None:
-    with pytest.raises(SettingsError, match=message):
-        make_selector(kind, seeds, **numbers)
 
 
 def _payroll(folder: Path) -> Database:

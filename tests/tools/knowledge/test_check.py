@@ -86,7 +86,7 @@ def test_two_meanings_of_one_word_are_both_left_out(known: Known) -> None:
         ("terms: {a: {meaning: m}}", "terms > a > meaning: there is no field 'meaning' here; did you mean 'means'?"),
         ("metrics: {a: {means: m}}", "metrics > a > expression: this is missing"),
         ("term: {}", "did you mean 'terms'?"),
-        ("terms: {a: x, a: y}", "line 1: 'a' is given twice"),
+        ("terms: {a: x, a: y}", 'line 1, column 15: found duplicate key "a"'),
         ("terms: [", "is not YAML"),
         ("- a", "is not a knowledge file"),
         ("extends: [nothing.yaml]", "cannot read the knowledge file"),

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import yaml
 from tableturn.tools.database import Database
-from tableturn.tools.errors import KnowledgeError
 from tableturn.tools.knowledge import Knowledge, read_knowledge
 from tableturn.tools.knowledge.write import build_knowledge_content
 
@@ -88,13 +87,6 @@ def test_an_export_says_the_same_again(tmp_path: Path, database: Database) -> No
     assert again.problems == ()
     assert {entry.line for entry in again.entries} == {entry.line for entry in knowledge.entries}
     assert build_knowledge_content(again.entries) == build_knowledge_content(knowledge.entries)
-
-
-def test_an_ossie_model_is_refused_with_what_to_use_instead(tmp_path: Path) -> None:
-    path = tmp_path / "model.yaml"
-    path.write_text("semantic_model: [{name: shop}]")
-    with pytest.raises(KnowledgeError, match=r"no longer read.*knowledge file.*dbt schema\.yml or Markdown"):
-        read_knowledge(path)
 
 
 METRICS = """

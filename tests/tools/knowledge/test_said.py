@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.knowledge.search import WordIndex, is_abbreviation
+from tableturn.tools.database.schema import Schema
+from tableturn.tools.knowledge import Entry
+from tableturn.tools.knowledge.search import KnowledgeIndex, is_abbreviation
 
 from .conftest import Known
 from .test_search import names
@@ -80,7 +82,8 @@ def test_a_join_is_shown_where_both_tables_are_in_play_and_its_columns_are_meant
 
 
 def test_other_forms_and_other_words() -> None:
-    wording = WordIndex({"shelf"}, {"shelf", "canada", "frequenc", "supplier", "custom", "portug"})
+    entry = Entry("term", "shelf", "Canada, frequency, supplier, custom, Portugal")
+    wording = KnowledgeIndex([entry], Schema("", ()))
     assert wording.correct_misspelt_stem("shellf") == "shelf"
     assert wording.correct_misspelt_stem("women") == "woman"
     assert set(wording.find_related_stems("canadian")) == {"canadian", "canada"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.knowledge import Knowledge, find_unknown
+from tableturn.tools.knowledge import Knowledge
 from tableturn.tools.knowledge.fragment import find_used_entries
 
 from tests.support.queries import read
@@ -42,10 +42,9 @@ def test_what_has_no_room_is_counted(known: Known) -> None:
 
 def test_words_that_nothing_explains(known: Known) -> None:
     knowledge = known(WHOLE)
-    schema = knowledge.schema
 
     def unknown(question: str) -> tuple[str, ...]:
-        return find_unknown(question, schema, (), knowledge)
+        return knowledge.find_unknown(question, ())
 
     assert unknown("What is the SPM of customers in the USA?") == ("SPM",)
     assert unknown('How many "zombie" customers?') == ("zombie",)
