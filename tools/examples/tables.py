@@ -35,6 +35,8 @@ keys made by other rules are not near each other. A test holds what they give to
 # where thousands of questions differ by one word. The index is written to disk every 2,000 rows; rows since then are
 # indexed again when the store is opened.
 _HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 32, "ef_search": 300, "sync_threshold": 2_000}
+_REBUILT_SUFFIX = "-anew"
+"""Ends the names of tables that 0.2.0 built to replace others. Where the other is gone, such a one replaces it."""
 
 _PAGE = 1_000
 _SECONDS = 60.0
@@ -290,8 +292,10 @@ class ChromaBackend:
         self._checked = True
 
     def _check_collections(self) -> None:
-        """Refuse a store of another format or embedding."""
-        for collection in self._list_collections():
+        """Refuse a store of another format or embedding; finish an interrupted replacement."""
+        collections = self._list_collections()
+        names = {collection.name for collection in collections}
+        for collection in collections:
             made = collection.metadata or {}
             if made.get("format") != FORMAT:
                 raise ExampleStoreError(
@@ -304,6 +308,9 @@ class ChromaBackend:
                     f"the example store at {self._where} was built with the embedding {made.get('embedding')!r}, not "
                     f"{self._embedding!r}: open it with that embedding, or import its examples into a new store"
                 )
+            name = collection.name.removesuffix(_REBUILT_SUFFIX)
+            if name not in names:
+                self.call_chroma(lambda collection=collection, name=name: collection.modify(name=name))
 
 
 def _make_collection_name(room: str, name: str) -> str:

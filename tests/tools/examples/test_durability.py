@@ -176,6 +176,19 @@ def test_links_that_lead_nowhere_end_no_process(tmp_path: Path) -> None:
         store.nearest("question", asked(3), 1)
 
 
+def test_a_re_indexing_by_0_2_0_that_was_broken_off_is_ended_by_the_next_opening(tmp_path: Path) -> None:
+    with ExampleStore.open(tmp_path) as store:
+        store.add(BOATS)
+    with closing(ChromaBackend(tmp_path, HashedEmbedding.name)) as backend:
+        table = backend.table("", "pairs")
+        rows = list(table.scan())
+        built = backend.table("", "pairs-anew")
+        built.put([row.id for row in rows], embed([str(n) for n in range(4)]), [row.fields for row in rows])
+        backend.client.delete_collection("tableturn.shared.pairs")
+    with ExampleStore.open(tmp_path) as store:
+        assert {hit.example.question for hit in store.list()} == {boat.question for boat in BOATS}
+
+
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "chroma.sqlite3").write_bytes(b"no database at all" * 100)
     with pytest.raises(ExampleStoreError, match=str(tmp_path)):
