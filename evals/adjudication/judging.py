@@ -146,9 +146,9 @@ def judge_cases(
     *,
     jobs: int,
     calls: int | None = None,  # the most requests, repeated ones included; None for no limit
-) -> JudgingSummary:
-    """Judge cases, up to `jobs` at once, and report each to the listener."""
-    end = JudgingSummary()
+    end: JudgingSummary,
+) -> None:
+    """Judge cases, up to `jobs` at once; report each to the listener, and add to the summary."""
     most = math.inf if calls is None else calls
     waiting, failed_in_a_row = iter(cases), 0
 
@@ -191,7 +191,6 @@ def judge_cases(
 
     with JudgePromptBuilder(dataset) as shown:
         run_coroutine(run_judging_workers())
-    return end
 
 
 def _merge_opinions(one: QueryVerdict, other: QueryVerdict) -> QueryVerdict:

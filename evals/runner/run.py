@@ -22,9 +22,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ...agent import Settings, make_settings
 from ...agent.model.choose_model import OFFLINE
-from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
+from ...agent.nodes.reason import uses_code_result
+from ...agent.records import make_plain_result
+from ...tools.database import Limits
+from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, SettingsError, TableturnError
+from ...tools.terminal import warn
 from ...tools.whole_files import write_text_atomically
-from ..datasets.load import ClosingContext, Dataset, GoldTurn, parse_record
+from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache, parse_record
 from ..metrics.judging import UNREACHABLE, StrictJudge, Verdict
 from ..metrics.summary import format_percent
 from .agents import (
@@ -265,14 +269,17 @@ def run_evaluation(
 ) -> list[Answered]:
     """Answer the remaining questions of a dataset; return all questions judged, in order.
 
-    The folder must hold the same run, or none. What could not be asked is asked at the next start. `asked` is the part
-    that is asked, if `spec` alone does not say; without a judge, judging is strict.
+    The folder must hold the same run, or none. What could not be asked is asked at the next start, and what rests on
+    rows that have changed. `asked` is the part that is asked, if `spec` alone does not say; without a judge, judging is
+    strict.
 
     Raises:
         RunStopped: `GIVE_UP_AFTER` questions in a row could not be asked.
         SettingsError: The folder holds another run or a trial, settings are wrong, or the engine is not installed.
     """
-    make_run_settings(spec, dataset)
+    settings = make_run_settings(spec, dataset)
+    # What pandas code gave is no query's rows.
+    limits = None if uses_code_result(settings) else settings.limits
     asked = asked or dataset.without(spec.without).first(spec.limit)
     check_output_folder(spec, dataset, asked, out)
     if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
@@ -282,6 +289,7 @@ def run_evaluation(
         from .ray_engine import start_ray as answer_with
     with (
         StrictJudge(dataset) as strict,
+        SingleDatabaseCache() as databases,
         RunJournal(out / JOURNAL_FILE) as journal,
         answer_with(spec, dataset, out, jobs, annotations) as answering,
     ):
@@ -289,8 +297,11 @@ def run_evaluation(
         more = {_DIGEST: _hash_questions(asked), _FOLDER: str(Path.cwd())}
         write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | more, indent=2))
         judged: Judge = judge or (lambda question, record: strict.judge(question, record.sql))
-        done = run_coroutine(_EvaluationRun(asked, answering, journal, judged, listener).answer_all_questions(jobs))
-        return [done[question.id] for question in asked.questions]
+        run = _EvaluationRun(asked, answering, journal, judged, listener, databases, limits)
+        done = run_coroutine(run.answer_all_questions(jobs))
+    if run.outdated:
+        warn(f"asked again, as rows behind earlier answers have changed: {run.outdated} of {len(done)} questions")
+    return [done[question.id] for question in asked.questions]
 
 
 def run_coroutine(work: Coroutine[object, object, T]) -> T:
@@ -312,6 +323,9 @@ class _EvaluationRun:
     journal: RunJournal
     judge: Judge
     listener: Listener
+    databases: SingleDatabaseCache
+    limits: Limits | None  # of the answers' queries; None if the rows of answers are no query's
+    outdated: int = 0  # how many answers of earlier starts rest on other rows than the database has now
     done: dict[str, Answered] = field(default_factory=dict[str, Answered])
     unasked_in_a_row: int = 0
     # A judge has one database open at a time.
@@ -338,6 +352,12 @@ class _EvaluationRun:
         """Answer and judge interactions, as one of the workers that share the iterator."""
         for turns in interactions:
             recorded = {turn.id: record for turn in turns if (record := self.journal.records.get(turn.id))}
+            current = [await self._run_in_judge_thread(self._is_current, turn, recorded.get(turn.id)) for turn in turns]
+            if not all(current):  # later turns build on earlier ones
+                self.outdated += current.count(False)
+                for name in recorded:
+                    del self.journal.records[name]
+                recorded = {}
             left = {turn.id: turn for turn in turns}
             for name, record in recorded.items():
                 await self._judge_record(left.pop(name), record)
@@ -359,10 +379,26 @@ class _EvaluationRun:
             for turn in left.values():
                 await self._judge_record(turn, TurnRecord(turn.id, "", NOT_ASKED, text=why))
 
-    async def _judge_record(self, turn: GoldTurn, record: TurnRecord) -> None:
-        loop = asyncio.get_running_loop()
+    def _is_current(self, turn: GoldTurn, record: TurnRecord | None) -> bool:
+        """Whether an earlier start's answer has rows that its query still gives, in any order."""
+        if record is None or not record.sql or self.limits is None:
+            return True
         try:
-            verdict = await loop.run_in_executor(self.judge_thread, self.judge, turn, record)
+            table = self.databases.at(self.dataset.place(turn.database)).execute(record.sql, self.limits)
+        except DatabaseUnavailable:
+            return True  # judging says so
+        except QueryError:
+            return not record.columns
+        now = make_plain_result(table)
+        lost = Counter(map(repr, record.rows)) - Counter(map(repr, now.rows))
+        return not lost and (record.columns, record.row_count) == (now.columns, now.row_count)
+
+    async def _run_in_judge_thread(self, function: Callable[..., T], *values: object) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.judge_thread, function, *values)
+
+    async def _judge_record(self, turn: GoldTurn, record: TurnRecord) -> None:
+        try:
+            verdict = await self._run_in_judge_thread(self.judge, turn, record)
         except DatabaseUnavailable as error:
             verdict = Verdict(turn, record.sql, error=f"{UNREACHABLE}: {error}")
         verdict = verdict if record.asked else verdict.mark_as_not_asked(record.text)

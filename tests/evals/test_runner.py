@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 
@@ -115,6 +117,49 @@ def test_a_repeated_run_makes_no_calls(tmp_path: Path) -> None:
         assert len(server.requests) == calls > 0
     assert [record.sql for record, _ in first] == [record.sql for record, _ in second]
     assert all(verdict.ex for _, verdict in second)
+
+
+@pytest.mark.parametrize("command", ["eval", "trial"])
+def test_answers_on_rows_that_have_changed_are_asked_again(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else results would show an answer's rows of then beside gold's rows of now."""
+    path, out, database = questions_file(tmp_path, 4, turns=2), tmp_path / "run", tmp_path / "league.sqlite"
+    own = [{"question": f"How many players are there, asked {n}?", "sql": "SELECT 2"} for n in range(4)]
+    (tmp_path / "own.yaml").write_text(json.dumps(own))
+    about = {
+        "eval": ["--dataset", str(path)],
+        "trial": ["--db", str(database), "--questions", str(tmp_path / "own.yaml")],
+    }
+    asking = [command, *about[command], "--model", "offline", "--out", str(out), "--record", "off", "--jobs", "1"]
+    add = RunJournal.add
+
+    def stop_before_the_last_question(journal: RunJournal, record: TurnRecord) -> None:
+        if len(journal.records) == 3:
+            raise RunStopped("killed")
+        add(journal, record)
+
+    def start() -> tuple[str, list[str]]:
+        done = CliRunner().invoke(app, asking)
+        journal = out / "journal.jsonl"  # which a trial that is done needs no longer
+        return done.stderr, [
+            json.loads(line)["id"] for line in (journal.read_text() if journal.exists() else "").splitlines()
+        ]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunJournal, "add", stop_before_the_last_question)
+        _, first = start()
+        assert len(first) == 3
+        told, again = start()
+        assert (again, "asked again" in told) == (first, False), "nothing has changed"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("DELETE FROM player")
+    told, last = start()
+    assert "asked again, as rows behind earlier answers have changed: 3 of 4 questions" in told
+    assert command == "trial" or last == [*first, *first, last[-1]]
+    results = json.loads((out / "results.json").read_text())
+    assert [(one["rows"], one["ex"]) for one in results["questions"]] == [([[0]], command == "eval")] * 4
+    assert "asked again" not in start()[0]
 
 
 def test_replayed_predictions_come_out_as_they_are(spider_root: Path, league: Dataset, tmp_path: Path) -> None:
