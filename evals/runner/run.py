@@ -21,7 +21,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...agent import Settings, make_settings
-from ...agent.model.choose_model import OFFLINE
 from ...agent.nodes.reason import uses_code_result
 from ...agent.records import make_plain_result
 from ...tools.database import Limits
@@ -40,7 +39,7 @@ from .agents import (
     open_model,
 )
 from .record import NOT_ASKED, REPLAY, Answerer, RunSpec, TurnRecord, is_replay_model
-from .results import RESULTS_FILE, Answered, get_used_model_name, read_results
+from .results import RESULTS_FILE, Answered, read_results
 
 T = TypeVar("T")
 
@@ -202,8 +201,6 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, asked: Dataset, out: Pa
     before, folder = kept.pop(_DIGEST, None), kept.pop(_FOLDER, "")
     kept = {"embedding": "hashed", **kept}  # what runs made before it was known had
     wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
-    if kept.get("model") is None and spec.model is not None and _was_answered_by(spec.model, spec.base_url, out):
-        kept["model"] = spec.model
     if _make_same_settings(kept.get("settings"), spec, dataset):
         kept["settings"] = wanted["settings"]
     names = (name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
@@ -226,16 +223,6 @@ def _make_same_settings(fields: Any, spec: RunSpec, dataset: Dataset) -> bool:
     with suppress(SettingsError):  # fields of another version
         return make_run_settings(replace(spec, settings=fields), dataset) == make_run_settings(spec, dataset)
     return False
-
-
-def _was_answered_by(model: str, base_url: str | None, out: Path) -> bool:
-    """Whether nothing but this model answered a run of an earlier version, which kept no name."""
-    answers = [record for record in read_journal(out / JOURNAL_FILE).values() if record.asked]
-    if not answers or model == OFFLINE:
-        return not any(record.calls for record in answers)
-    label = get_used_model_name(model, base_url)
-    with closing(ReplyCache(out / CACHE_FILE)) as cache:
-        return any(f'"{label}"' in asked for asked in cache.list_models())
 
 
 def _locate(value: object, folder: str) -> list[Path]:

@@ -279,32 +279,6 @@ def test_a_run_keeps_the_model_that_the_environment_chose(tmp_path: Path, monkey
         assert CliRunner().invoke(app, [*command, "--model", "offline"]).exit_code == 0
 
 
-def test_a_run_that_kept_no_model_goes_on_with_the_one_that_answered(tmp_path: Path) -> None:
-    """As runs of earlier versions did, where the environment chose the model."""
-    path = questions_file(tmp_path, 2)
-    models = ("offline", "openai:scripted", "openai:other")
-    with OpenAIServer(answering) as server:
-
-        def resume(model: str, out: Path) -> None:
-            spec = RunSpec(str(path), model=model, base_url=server.base_url)
-            run_evaluation(spec, read_questions(path), out, jobs=1, listener=silent)
-
-        for answered_by in ("offline", "openai:scripted", None):
-            for model in models:
-                out = tmp_path / f"{answered_by} {model}"
-                resume(answered_by or "offline", out)
-                kept = json.loads((out / "run.json").read_text())
-                (out / "run.json").write_text(json.dumps(kept | {"model": None}))
-                if answered_by is None:
-                    (out / "journal.jsonl").write_text("")
-                if answered_by in (None, model):
-                    resume(model, out)
-                    assert json.loads((out / "run.json").read_text())["model"] == model
-                else:
-                    with pytest.raises(SettingsError, match="contains a run with model=None, not model="):
-                        resume(model, out)
-
-
 def test_a_setting_that_changes_nothing_is_no_other_run(tmp_path: Path) -> None:
     path, out = questions_file(tmp_path, 1), tmp_path / "run"
 
