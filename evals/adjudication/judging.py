@@ -146,9 +146,10 @@ def judge_cases(
     *,
     jobs: int,
     calls: int | None = None,  # the most requests, repeated ones included; None for no limit
-    end: JudgingSummary,
+    end: JudgingSummary | None = None,  # what is added to, and counts for the limit
 ) -> None:
-    """Judge cases, up to `jobs` at once; report each to the listener, and add to the summary."""
+    """Judge cases, up to `jobs` at once, and report each to the listener."""
+    end = end or JudgingSummary()
     most = math.inf if calls is None else calls
     waiting, failed_in_a_row = iter(cases), 0
 

@@ -412,7 +412,7 @@ def _print_answer_change(change: Change) -> None:
         if result is None or change.kind == "unsettled":
             continue
         # Three of the rows that the other side lacks, else of the first ones.
-        rows = [row for row in result.rows if other is None or row not in other.rows] or result.rows
+        rows = [row for row in result["rows"] if other is None or row not in other["rows"]] or result["rows"]
         lines = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in rows[:3]]
-        more = f" ({result.row_count} rows)" if result.row_count > 3 else ""
-        say(f"  {name + ':':<8}{' | '.join(lines) + more if result.row_count else 'no rows'}")
+        more = f" ({result['row_count']} rows)" if result["row_count"] > 3 else ""
+        say(f"  {name + ':':<8}{' | '.join(lines) + more if result['row_count'] else 'no rows'}")

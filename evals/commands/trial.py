@@ -68,8 +68,8 @@ def trial(
     from ..trial import TrialOptions, read_trial_questions, run_trial
     from ..trial.run import FOUND
 
-    more = {"tries": tries, "jobs": options.jobs, "price": price, "gate": gate}
-    run = TrialOptions(db, questions, **options.make_about(), **more)
+    about = options.make_about()
+    run = TrialOptions(db, questions, **about, tries=tries, jobs=options.jobs, price=price, gate=gate)
     file = get_record_file_path(record)
     if file is not None:
         check_record_file(file)

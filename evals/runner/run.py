@@ -218,9 +218,7 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, asked: Dataset, out: Pa
 
 def _make_same_settings(fields: Any, spec: RunSpec, dataset: Dataset) -> bool:
     """Whether a run's kept fields make the settings that its specification makes."""
-    if not isinstance(fields, Mapping):
-        return fields == spec.settings
-    with suppress(SettingsError):  # fields of another version
+    with suppress(SettingsError, TypeError):  # fields of another version, or none at all
         return make_run_settings(replace(spec, settings=fields), dataset) == make_run_settings(spec, dataset)
     return False
 

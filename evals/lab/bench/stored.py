@@ -34,7 +34,7 @@ from ....agent.settings import Settings, make_settings
 from ....prompts.judge import Word
 from ....tools.errors import DatabaseUnavailable, ModelError, SettingsError
 from ....tools.record_files import read_lines
-from ...adjudication.judging import JudgeCase, JudgingSummary, agreement, judge_cases
+from ...adjudication.judging import JudgeCase, agreement, judge_cases
 from ...adjudication.ruling import is_ruling_on, read_rulings
 from ...datasets.load import LAYOUTS, Dataset, ExpectedOutcome, GoldTurn, Outcome, join_operators, load_dataset
 from ...runner.agents import AgentAnswerer, open_model
@@ -375,9 +375,8 @@ def _judge_labelled_cases(options: BenchOptions) -> Iterator[Row]:
     said: dict[JudgeCase, Word] = {}
     for dataset in {one.dataset.name + one.dataset.split: one.dataset for one in labelled}.values():
         cases = list(dict.fromkeys(one.case for one in labelled if one.dataset is dataset))
-        judge = PromptedTranslator(model)
         judge_cases(
-            cases, dataset, judge, lambda c, a, _: said.setdefault(c, a.verdict), jobs=_AT_ONCE, end=JudgingSummary()
+            cases, dataset, PromptedTranslator(model), lambda c, a, _: said.setdefault(c, a.verdict), jobs=_AT_ONCE
         )
         check_all_replies_stored(model)
     yield from ({"part": one.part, "verdict": one.verdict, "said": said[one.case]} for one in labelled)
