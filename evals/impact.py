@@ -255,11 +255,6 @@ class Impact:
         return [change for change in self.changes if change.kind in kinds]
 
     @property
-    def changed(self) -> list[Change]:
-        """The answers whose query now fails or gives other rows."""
-        return self.of("error", "rows")
-
-    @property
     def kept(self) -> float | None:
         """The share of past answers that certainly stay the same; None if there are none."""
         return len(self.of("same", "broken_before")) / len(self.changes) if self.changes else None
@@ -272,7 +267,7 @@ class Impact:
             "counts": {kind: len(self.of(kind)) for kind in get_args(ChangeKind)},
             "kept": self.kept,
             "without_model_share": 1 - len(unsettled) / n if n else None,
-            "changed": [change.as_json() for change in self.changed],
+            "changed": [change.as_json() for change in self.of("error", "rows")],
             "unsettled": [change.as_json() for change in unsettled],
         }
 

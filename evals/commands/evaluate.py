@@ -71,15 +71,15 @@ class AnsweringOptions:
 
         return read_settings_file(self.settings) if self.settings else {}
 
-    def make_about(self, warns: bool = True) -> dict[str, Any]:
-        """Return the fields that runs and trials have in common; warn if no model is chosen, as for a question."""
+    def make_about(self, *more: str, warns: bool = True) -> dict[str, Any]:
+        """Return what runs and trials have in common, and `more`; warn if no model is chosen, as for a question."""
         from ...agent.model.choose_model import OFFLINE, choose_model_name
 
         chosen = choose_model_name(self.model, self.base_url)
         if self.model is None and chosen == OFFLINE and warns:
             warn(f"tableturn: {OFFLINE_LINE}")
-        about = {"model": chosen, "preset": self.preset, "settings": self.read_settings()}
-        return about | {"examples": self.examples, "base_url": self.base_url}
+        about = {name: getattr(self, name) for name in ("preset", "examples", "base_url", *more)}
+        return {**about, "model": chosen, "settings": self.read_settings()}
 
 
 NAMED = 10  # the number of questions that are named one by one
@@ -153,10 +153,9 @@ def evaluate(
     from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
-    spec = RunSpec(
-        dataset, split, history=history, limit=limit, without=tuple(without or ()), baseline=baseline,
-        embedding=options.embedding, annotator=options.annotator, **options.make_about(warns=baseline is None),
-    )  # fmt: skip
+    about = options.make_about("embedding", "annotator", warns=baseline is None)
+    left_out = tuple(without or ())
+    spec = RunSpec(dataset, split, history=history, limit=limit, without=left_out, baseline=baseline, **about)
     asked = questions.without(spec.without).first(spec.limit)
     # Recorded predictions and baselines say nothing of what a model does in the agent.
     file = None if record is None and (baseline or is_replay_model(spec.model)) else get_record_file_path(record)
@@ -331,8 +330,7 @@ def experiment(
     chosen = read_experiment(name)
     named = chosen.models(model_for or ())
     run_rows = (row for row in chosen.rows if not row.not_run and row.combine is None)
-    about = options.make_about(warns=any(row.name not in named for row in run_rows))
-    about |= {"embedding": options.embedding, "annotator": options.annotator}
+    about = options.make_about("embedding", "annotator", warns=any(row.name not in named for row in run_rows))
     spec = RunSpec("", split or "", limit=limit, without=tuple(without or ()), **about)
     setup = ExperimentSetup(spec, data, suites, options.jobs, repeats, named)
     try:
@@ -394,7 +392,7 @@ def impact(
     if as_json:
         say(json.dumps({**shown, "gate": None if gate is None else {"least": gate, "met": met}}))
     else:
-        for change in [*found.changed, *found.of("unsettled")]:
+        for change in [*found.of("error", "rows"), *found.of("unsettled")]:
             _print_answer_change(change)
         counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
         say(f"{shown['answers']} past answers: {counts}")

@@ -23,7 +23,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from ...agent import Settings, make_settings
 from ...agent.nodes.reason import uses_code_result
 from ...agent.records import make_plain_result
-from ...tools.database import Limits
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, SettingsError, TableturnError
 from ...tools.terminal import warn
 from ...tools.whole_files import write_text_atomically
@@ -263,8 +262,6 @@ def run_evaluation(
         SettingsError: The folder holds another run or a trial, settings are wrong, or the engine is not installed.
     """
     settings = make_run_settings(spec, dataset)
-    # What pandas code gave is no query's rows.
-    limits = None if uses_code_result(settings) else settings.limits
     asked = asked or dataset.without(spec.without).first(spec.limit)
     check_output_folder(spec, dataset, asked, out)
     if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
@@ -282,7 +279,7 @@ def run_evaluation(
         more = {_DIGEST: _hash_questions(asked), _FOLDER: str(Path.cwd())}
         write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | more, indent=2))
         judged: Judge = judge or (lambda question, record: strict.judge(question, record.sql))
-        run = _EvaluationRun(asked, answering, journal, judged, listener, databases, limits)
+        run = _EvaluationRun(asked, answering, journal, judged, listener, databases, settings)
         done = run_coroutine(run.answer_all_questions(jobs))
     if run.outdated:
         warn(f"asked again, as rows behind earlier answers have changed: {run.outdated} of {len(done)} questions")
@@ -309,7 +306,7 @@ class _EvaluationRun:
     judge: Judge
     listener: Listener
     databases: SingleDatabaseCache
-    limits: Limits | None  # of the answers' queries; None if the rows of answers are no query's
+    settings: Settings
     outdated: int = 0  # how many answers of earlier starts rest on other rows than the database has now
     done: dict[str, Answered] = field(default_factory=dict[str, Answered])
     unasked_in_a_row: int = 0
@@ -340,9 +337,8 @@ class _EvaluationRun:
             current = [await self._run_in_judge_thread(self._is_current, turn, recorded.get(turn.id)) for turn in turns]
             if not all(current):  # later turns build on earlier ones
                 self.outdated += current.count(False)
-                for name in recorded:
-                    del self.journal.records[name]
-                recorded = {}
+                while recorded:
+                    del self.journal.records[recorded.popitem()[0]]
             left = {turn.id: turn for turn in turns}
             for name, record in recorded.items():
                 await self._judge_record(left.pop(name), record)
@@ -366,10 +362,10 @@ class _EvaluationRun:
 
     def _is_current(self, turn: GoldTurn, record: TurnRecord | None) -> bool:
         """Whether an earlier start's answer has rows that its query still gives, in any order."""
-        if record is None or not record.sql or self.limits is None:
+        if not (record and record.sql) or uses_code_result(self.settings):  # whose rows are no query's
             return True
         try:
-            table = self.databases.at(self.dataset.place(turn.database)).execute(record.sql, self.limits)
+            table = self.databases.at(self.dataset.place(turn.database)).execute(record.sql, self.settings.limits)
         except DatabaseUnavailable:
             return True  # judging says so
         except QueryError:

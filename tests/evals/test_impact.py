@@ -197,7 +197,7 @@ def test_a_run_is_replayed_on_a_changed_database(league: Dataset, tmp_path: Path
     options = ["--model", f"replay:{drafts}", "--data", str(league.root), "--out", str(tmp_path / "run")]
     assert tableturn("eval", "--dataset", "spider", *options).returncode == 0
     found = impact(read_side(str(before)), read_side(str(after)), read_past_answers(tmp_path / "run"))
-    assert [(change.past.source, change.kind) for change in found.changed] == [
+    assert [(change.past.source, change.kind) for change in found.of("error", "rows")] == [
         (f"run:{number}", "rows") for number in (0, 1, 3)
     ]
 
