@@ -154,8 +154,9 @@ def evaluate(
 
     questions = load_dataset(dataset, split, data)
     about = options.make_about("embedding", "annotator", warns=baseline is None)
-    left_out = tuple(without or ())
-    spec = RunSpec(dataset, split, history=history, limit=limit, without=left_out, baseline=baseline, **about)
+    spec = RunSpec(
+        dataset, split, history=history, limit=limit, without=tuple(without or ()), baseline=baseline, **about
+    )
     asked = questions.without(spec.without).first(spec.limit)
     # Recorded predictions and baselines say nothing of what a model does in the agent.
     file = None if record is None and (baseline or is_replay_model(spec.model)) else get_record_file_path(record)

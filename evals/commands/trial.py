@@ -68,8 +68,7 @@ def trial(
     from ..trial import TrialOptions, read_trial_questions, run_trial
     from ..trial.run import FOUND
 
-    about = options.make_about()
-    run = TrialOptions(db, questions, **about, tries=tries, jobs=options.jobs, price=price, gate=gate)
+    run = TrialOptions(db, questions, tries=tries, jobs=options.jobs, price=price, gate=gate, **options.make_about())
     file = get_record_file_path(record)
     if file is not None:
         check_record_file(file)
