@@ -147,23 +147,14 @@ _COMMON = frozenset(map(stem_word, FUNCTION_WORDS))
 
 
 @dataclass(frozen=True)
-class Held:
-    """The result of a query: the first rows, and the total number of rows."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    row_count: int
-
-
-@dataclass(frozen=True)
 class Change:
     """The effect of a change on one past answer."""
 
     past: PastAnswer  # the answer
     kind: ChangeKind
     why: str = ""  # in one line; empty if nothing changes
-    before: Held | None = None  # what it shows on the old state, first rows; None if that is unknown
-    after: Held | None = None  # likewise on the new state; None if it has no rows there
+    before: dict[str, Any] | None = None  # what it shows on the old state, first rows; None if that is unknown
+    after: dict[str, Any] | None = None  # likewise on the new state; None if it has no rows there
 
     def as_json(self) -> dict[str, Any]:
         """Return the change as a JSON object for `--json`."""
@@ -227,7 +218,7 @@ class AnswerReplay:
         if _BY_CLOCK.search(past.sql):
             return Change(past, "unsettled", "its rows depend on the current time or on random numbers", first)
         now = _make_displayed_result(table)
-        counts = (first.row_count, now.row_count, "rows"), (len(first.columns), len(now.columns), "columns")
+        counts = (first["row_count"], now["row_count"], "rows"), (len(first["columns"]), len(now["columns"]), "columns")
         why = next((f"{old} {what} before, {new} now" for old, new, what in counts if old != new), "other values")
         return Change(past, "rows", why, first, now)
 
@@ -247,10 +238,10 @@ class AnswerReplay:
         return "; ".join([*(f"the table {name} is gone" for name in sorted(tables)), *sorted(columns)])
 
 
-def _make_displayed_result(table: Table) -> Held:
+def _make_displayed_result(table: Table) -> dict[str, Any]:
     """Return the first rows of a result in plain form, with the total number of rows."""
     rows = tuple(tuple(map(convert_cell, row)) for row in table.rows[:SHOWN_ROWS])
-    return Held(table.columns, rows, len(table.rows))
+    return {"columns": table.columns, "rows": rows, "row_count": len(table.rows)}
 
 
 @dataclass(frozen=True)
@@ -262,11 +253,6 @@ class Impact:
     def of(self, *kinds: ChangeKind) -> list[Change]:
         """Return the changes of the given kinds."""
         return [change for change in self.changes if change.kind in kinds]
-
-    @property
-    def changed(self) -> list[Change]:
-        """The answers whose query now fails or gives other rows."""
-        return self.of("error", "rows")
 
     @property
     def kept(self) -> float | None:
@@ -281,7 +267,7 @@ class Impact:
             "counts": {kind: len(self.of(kind)) for kind in get_args(ChangeKind)},
             "kept": self.kept,
             "without_model_share": 1 - len(unsettled) / n if n else None,
-            "changed": [change.as_json() for change in self.changed],
+            "changed": [change.as_json() for change in self.of("error", "rows")],
             "unsettled": [change.as_json() for change in unsettled],
         }
 

@@ -19,6 +19,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from tableturn.tools.words import FUNCTION_WORDS
+
 ROOT = Path(__file__).parent.parent
 TABLE = Path(__file__).parent / "size.toml"
 
@@ -85,8 +87,12 @@ def find_growth(now: Room, earlier: Sequence[Room]) -> Iterator[str]:
     """Yield what a room does now that its earlier rows, the last first, did not, without a reason for it."""
     earlier = earlier or [Room(now.name, now.files, 0, now.tokens and 0, now.without)]
     before = earlier[0]
-    # Held against all of them: a rise does not get old by another commit, only by a number that falls again.
-    if any(_is_larger(now, row) and not _has_new_phrase(now.reason, row.reason) for row in earlier):
+    # Held against all of them: a rise does not get old by another commit, only by a number that falls again. A reason
+    # that was used up by then, as an old branch has, is not new.
+    used = ["; ".join(row.reason for row in earlier[place:]) for place in range(len(earlier))]
+    if any(
+        _is_larger(now, row) and not _has_new_phrase(now.reason, said) for row, said in zip(earlier, used, strict=True)
+    ):
         yield NO_REASON
     if before.tokens is not None and now.tokens is None:
         yield "its tokens are not counted"
@@ -99,7 +105,8 @@ def find_growth(now: Room, earlier: Sequence[Room]) -> Iterator[str]:
 
 
 NO_REASON = (
-    "its number was raised, and its reason has no new phrase: three words or more that are words of this project"
+    "its number was raised, and its reason has no new phrase: three words or more of this project, two of which are no "
+    "mere particles"
 )
 
 
@@ -111,7 +118,10 @@ def _has_new_phrase(reason: str, before: str) -> bool:
     """Whether a reason names something that it did not name before, in words."""
     known = set(_split_phrases(before))
     new = [word for phrase in _split_phrases(reason) if phrase not in known for word in _read_words(phrase)]
-    return len(new) >= 3 and not set(new) <= set(_read_words(before)) and set(new) <= _read_vocabulary()
+    telling = {word for word in new if len(word) > 3} - FUNCTION_WORDS
+    return (
+        len(new) >= 3 and len(telling) >= 2 and not telling <= set(_read_words(before)) and {*new} <= _read_vocabulary()
+    )
 
 
 def _split_phrases(reason: str) -> list[str]:

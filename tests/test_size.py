@@ -57,6 +57,7 @@ ROOM = Room("evals", ("tests/size.py", "tests/test_size.py"), 100, 500, aim=200,
         (replace(ROOM, lines=110, reason="of trials, trials of pages"), [NO_REASON]),
         (replace(ROOM, lines=110, reason="pages of trials, judged again"), [NO_REASON]),
         (replace(ROOM, lines=110, reason="pages of trials, the brumpf qwrtz"), [NO_REASON]),
+        (replace(ROOM, lines=110, reason="pages of trials, it is so and it must be"), [NO_REASON]),
         (replace(ROOM, tokens=510), [NO_REASON]),
         (replace(ROOM, tokens=None), ["its tokens are not counted"]),
         (replace(ROOM, aim=None), ["its aim was raised or is gone"]),
@@ -77,6 +78,14 @@ def test_a_rise_does_not_get_old() -> None:
     assert list(find_growth(replace(raised, lines=140), [raised, ROOM])) == [NO_REASON]
     assert list(find_growth(replace(raised, lines=140, reason="verdicts of people on runs"), [raised, ROOM])) == []
     assert list(find_growth(replace(raised, lines=100), [raised, ROOM])) == []
+
+
+def test_a_reason_counts_once() -> None:
+    """As of an old branch, whose merge brings back numbers and reasons of then."""
+    old = replace(ROOM, lines=150, reason="verdicts of people on runs")
+    assert list(find_growth(old, [ROOM])) == []
+    assert list(find_growth(replace(old, aim=190), [old, ROOM])) == []
+    assert list(find_growth(old, [ROOM, old, ROOM])) == [NO_REASON]
 
 
 def test_a_new_room_needs_a_reason() -> None:

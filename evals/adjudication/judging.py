@@ -146,9 +146,10 @@ def judge_cases(
     *,
     jobs: int,
     calls: int | None = None,  # the most requests, repeated ones included; None for no limit
-) -> JudgingSummary:
+    end: JudgingSummary | None = None,  # what is added to, and counts for the limit
+) -> None:
     """Judge cases, up to `jobs` at once, and report each to the listener."""
-    end = JudgingSummary()
+    end = end or JudgingSummary()
     most = math.inf if calls is None else calls
     waiting, failed_in_a_row = iter(cases), 0
 
@@ -191,7 +192,6 @@ def judge_cases(
 
     with JudgePromptBuilder(dataset) as shown:
         run_coroutine(run_judging_workers())
-    return end
 
 
 def _merge_opinions(one: QueryVerdict, other: QueryVerdict) -> QueryVerdict:

@@ -6,13 +6,21 @@ import json
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ...agent.options import OFFLINE_LINE, AnnotatorOption, EmbeddingOption, PresetOption, SettingsOption, UrlOption
+from ...agent.options import (
+    OFFLINE_LINE,
+    AnnotatorOption,
+    EmbeddingOption,
+    PresetOption,
+    SettingsOption,
+    UrlOption,
+    expand_options,
+)
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 
@@ -30,9 +38,7 @@ LimitOption = Annotated[
     int | None, typer.Option(min=1, help="The number of interactions to use, from the start. Default: all.")
 ]
 WithoutOption = Annotated[list[str] | None, typer.Option(help="Leave out a database; repeatable.")]
-ModelOption = Annotated[str | None, typer.Option(help="As for ask; or stored replies, replay:FILE,FILE.")]
 ExamplesOption = Annotated[str | None, typer.Option(help="An example store.")]
-JobsOption = Annotated[int, typer.Option(min=1, help="Interactions to run at once.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 RecordOption = Annotated[
     Path | None,
@@ -46,21 +52,34 @@ VerdictsOption = Annotated[
 ]
 
 
-def read_settings_fields(settings: Path | None) -> dict[str, Any]:
-    """Return the fields of a settings file; {} if no file is given."""
-    from ...agent.settings import read_settings_file
+@dataclass(frozen=True, kw_only=True)
+class AnsweringOptions:
+    """Command-line options for what answers the questions of a run."""
 
-    return read_settings_file(settings) if settings else {}
+    model: Annotated[str | None, typer.Option(help="As for ask; or stored replies, replay:FILE,FILE.")] = None
+    preset: PresetOption = None
+    settings: SettingsOption = None
+    examples: ExamplesOption = None
+    embedding: EmbeddingOption = "hashed"
+    base_url: UrlOption = None
+    annotator: AnnotatorOption = None
+    jobs: Annotated[int, typer.Option(min=1, help="Interactions to run at once.")] = 4
 
+    def read_settings(self) -> dict[str, Any]:
+        """Return the fields of the settings file; {} if no file is given."""
+        from ...agent.settings import read_settings_file
 
-def choose_run_model(model: str | None, base_url: str | None, warns: bool = True) -> str:
-    """Return the name of the model that a run asks; warn if none is chosen, as for a question."""
-    from ...agent.model.choose_model import OFFLINE, choose_model_name
+        return read_settings_file(self.settings) if self.settings else {}
 
-    chosen = choose_model_name(model, base_url)
-    if model is None and chosen == OFFLINE and warns:
-        warn(f"tableturn: {OFFLINE_LINE}")
-    return chosen
+    def make_about(self, *more: str, warns: bool = True) -> dict[str, Any]:
+        """Return what runs and trials have in common, and `more`; warn if no model is chosen, as for a question."""
+        from ...agent.model.choose_model import OFFLINE, choose_model_name
+
+        chosen = choose_model_name(self.model, self.base_url)
+        if self.model is None and chosen == OFFLINE and warns:
+            warn(f"tableturn: {OFFLINE_LINE}")
+        about = {name: getattr(self, name) for name in ("preset", "examples", "base_url", *more)}
+        return {**about, "model": chosen, "settings": self.read_settings()}
 
 
 NAMED = 10  # the number of questions that are named one by one
@@ -99,22 +118,16 @@ def exit_if_run_stopped() -> Generator[None]:
         raise typer.Exit(1) from error
 
 
+@expand_options()
 def evaluate(
     dataset: DatasetOption,
+    options: AnsweringOptions,
     split: SplitOption = "dev",
-    model: ModelOption = None,
-    preset: PresetOption = None,
-    settings: SettingsOption = None,
     baseline: Annotated[
         str | None,
         typer.Option(help="zero-shot, random-examples, random-dialogues or langchain, instead of the agent."),
     ] = None,
     history: Annotated[Literal["predicted", "gold"], typer.Option(help="The SQL that later turns see.")] = "predicted",
-    examples: ExamplesOption = None,
-    embedding: EmbeddingOption = "hashed",
-    base_url: UrlOption = None,
-    annotator: AnnotatorOption = None,
-    jobs: JobsOption = 4,
     engine: Annotated[Literal["local", "ray"], typer.Option(help="Where to run; ray is an extra.")] = "local",
     out: Annotated[Path, typer.Option(help="Folder of the run; give the same one to resume.")] = Path("eval-run"),
     price: PriceOption = None,
@@ -140,12 +153,13 @@ def evaluate(
     from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
-    model = choose_run_model(model, base_url, warns=baseline is None)
-    about = (dataset, split, model, preset, read_settings_fields(settings), history, limit, tuple(without or ()))
-    spec = RunSpec(*about, examples, base_url, baseline, embedding, annotator)
+    about = options.make_about("embedding", "annotator", warns=baseline is None)
+    spec = RunSpec(
+        dataset, split, history=history, limit=limit, without=tuple(without or ()), baseline=baseline, **about
+    )
     asked = questions.without(spec.without).first(spec.limit)
     # Recorded predictions and baselines say nothing of what a model does in the agent.
-    file = None if record is None and (baseline or is_replay_model(model)) else get_record_file_path(record)
+    file = None if record is None and (baseline or is_replay_model(spec.model)) else get_record_file_path(record)
     if file is not None:
         check_record_file(file)
     # A run is added to the record once, however often it is started again.
@@ -153,7 +167,7 @@ def evaluate(
     rulings = read_rulings(verdicts or out / VERDICTS_FILE, may_miss=verdicts is None)
     start = time.perf_counter()
     with exit_if_run_stopped(), RunProgress(len(asked.questions), price) as progress:
-        answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
+        answered = run_evaluation(spec, questions, out, jobs=options.jobs, listener=progress, engine=engine)
     results = RunResults(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
     if questions.root is None:  # a file, which is read again from elsewhere
         results["run"]["dataset"] = str(Path(dataset).absolute())
@@ -273,18 +287,14 @@ def models(
     Console().print(table)
 
 
+@expand_options(without=("preset", "settings"))
 def experiment(
+    options: AnsweringOptions,
     name: Annotated[str | None, typer.Argument(help="The experiment; without it, all are listed.")] = None,
-    model: ModelOption = None,
     model_for: Annotated[
         list[str] | None, typer.Option(help="ROW=MODEL: another model for the row with this name; repeatable.")
     ] = None,
-    base_url: UrlOption = None,
-    annotator: AnnotatorOption = None,
-    examples: ExamplesOption = None,
-    embedding: EmbeddingOption = "hashed",
     suites: Annotated[Path | None, typer.Option(help="Folder of test suites, for measuring TS.")] = None,
-    jobs: JobsOption = 4,
     out: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("experiments"),
     data: DataOption = None,
     split: Annotated[
@@ -321,10 +331,9 @@ def experiment(
     chosen = read_experiment(name)
     named = chosen.models(model_for or ())
     run_rows = (row for row in chosen.rows if not row.not_run and row.combine is None)
-    model = choose_run_model(model, base_url, warns=any(row.name not in named for row in run_rows))
-    about = ("", split or "", model, None, {}, "predicted", limit, tuple(without or ()))
-    options = RunSpec(*about, examples, base_url, None, embedding, annotator)
-    setup = ExperimentSetup(options, data, suites, jobs, repeats, named)
+    about = options.make_about("embedding", "annotator", warns=any(row.name not in named for row in run_rows))
+    spec = RunSpec("", split or "", limit=limit, without=tuple(without or ()), **about)
+    setup = ExperimentSetup(spec, data, suites, options.jobs, repeats, named)
     try:
         rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
     except NotRun as reason:
@@ -384,7 +393,7 @@ def impact(
     if as_json:
         say(json.dumps({**shown, "gate": None if gate is None else {"least": gate, "met": met}}))
     else:
-        for change in [*found.changed, *found.of("unsettled")]:
+        for change in [*found.of("error", "rows"), *found.of("unsettled")]:
             _print_answer_change(change)
         counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
         say(f"{shown['answers']} past answers: {counts}")
@@ -402,7 +411,7 @@ def _print_answer_change(change: Change) -> None:
         if result is None or change.kind == "unsettled":
             continue
         # Three of the rows that the other side lacks, else of the first ones.
-        rows = [row for row in result.rows if other is None or row not in other.rows] or result.rows
+        rows = [row for row in result["rows"] if other is None or row not in other["rows"]] or result["rows"]
         lines = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in rows[:3]]
-        more = f" ({result.row_count} rows)" if result.row_count > 3 else ""
-        say(f"  {name + ':':<8}{' | '.join(lines) + more if result.row_count else 'no rows'}")
+        more = f" ({result['row_count']} rows)" if result["row_count"] > 3 else ""
+        say(f"  {name + ':':<8}{' | '.join(lines) + more if result['row_count'] else 'no rows'}")

@@ -11,49 +11,41 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...agent.options import PresetOption, SettingsOption, UrlOption
+from ...agent.options import expand_options
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
 from .evaluate import (
     NAMED,
+    AnsweringOptions,
     DataOption,
-    ExamplesOption,
-    JobsOption,
     JsonOption,
-    ModelOption,
     PriceOption,
     RecordOption,
     VerdictsOption,
-    choose_run_model,
     exit_if_run_stopped,
     print_report_sections,
-    read_settings_fields,
 )
 
 if TYPE_CHECKING:
     from ...agent.evidence.trust import TrustBound
     from ...prompts.judge import QueryVerdict, Word
-    from ..adjudication.judging import JudgeCase, JudgingSummary
+    from ..adjudication.judging import JudgeCase
 
 app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()
+@expand_options(without=("embedding", "annotator"))
 def trial(
     context: typer.Context,
+    options: AnsweringOptions,
     db: Annotated[str | None, typer.Option(help="The database: a path, or a URL; required.")] = None,
     questions: Annotated[Path | None, typer.Option(help="The question file; required.")] = None,
-    model: ModelOption = None,
-    preset: PresetOption = None,
-    settings: SettingsOption = None,
-    examples: ExamplesOption = None,
-    base_url: UrlOption = None,
     tries: Annotated[int, typer.Option(min=1, help="How often to ask each question.")] = 1,
     gate: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of questions passes.")
     ] = None,
     price: PriceOption = None,
-    jobs: JobsOption = 4,
     out: Annotated[
         Path, typer.Option(help="Folder of the trial. The same one again continues it, or compares with the last.")
     ] = Path("trial"),
@@ -76,14 +68,13 @@ def trial(
     from ..trial import TrialOptions, read_trial_questions, run_trial
     from ..trial.run import FOUND
 
-    fields, model = read_settings_fields(settings), choose_run_model(model, base_url)
-    options = TrialOptions(db, questions, model, base_url, preset, fields, examples, tries, jobs, price, gate)
+    run = TrialOptions(db, questions, tries=tries, jobs=options.jobs, price=price, gate=gate, **options.make_about())
     file = get_record_file_path(record)
     if file is not None:
         check_record_file(file)
     asked = read_trial_questions(questions)
     with exit_if_run_stopped(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
-        results = run_trial(options, out, progress, asked)
+        results = run_trial(run, out, progress, asked)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
         added = add_model_records(results, file)
         write_results(results | {"recorded": str(file) if added else ""}, out)
@@ -123,8 +114,10 @@ TrustOption = Annotated[Path | None, typer.Option(help="The file of bounds. Defa
 
 
 @trust_app.command()
+@expand_options(without=("embedding", "annotator"))
 def fit(
     db: Annotated[str, typer.Option(help="The database: a path, or a URL.")],
+    options: AnsweringOptions,
     labels: Annotated[
         Path | None, typer.Option(help="A trial's question file. Default: the answers that were approved or corrected.")
     ] = None,
@@ -132,12 +125,6 @@ def fit(
         float, typer.Option(min=0.001, max=0.5, help="The greatest share of wrong answers among trusted ones.")
     ] = 0.05,
     certainty: Annotated[float, typer.Option(min=0.5, max=0.999, help="How certain that limit must be.")] = 0.95,
-    model: ModelOption = None,
-    preset: PresetOption = None,
-    settings: SettingsOption = None,
-    examples: ExamplesOption = None,
-    base_url: UrlOption = None,
-    jobs: JobsOption = 4,
     trust: TrustOption = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the model's replies; stored ones are not requested again.")
@@ -154,15 +141,14 @@ def fit(
     from ..trial import TrialOptions
     from ..trial.run import fit_trust_bound
 
-    fields, model = read_settings_fields(settings), choose_run_model(model, base_url)
-    # As at the terminal; without a store there is none to look in.
-    store = examples or (str(get_store_folder()) if has_example_store(get_store_folder()) else None)
-    options = TrialOptions(db, Path(), model, base_url, preset, fields, store, jobs=jobs)
-    path = _find_trust_file(trust, fields)
+    about = options.make_about()
+    if options.examples is None and has_example_store(get_store_folder()):  # as at the terminal
+        about["examples"] = str(get_store_folder())
+    run, path = TrialOptions(db, Path(), **about, jobs=options.jobs), _find_trust_file(trust, about["settings"])
     least = find_level([], alpha, certainty).missing
     warn(f"this needs at least {least} labelled answers, and more if some are wrong")
     with exit_if_run_stopped(), RunProgress(None, None, "right") as progress:
-        bound = fit_trust_bound(options, labels, alpha, certainty, out, path, progress)
+        bound = fit_trust_bound(run, labels, alpha, certainty, out, path, progress)
     say(json.dumps(asdict(bound)) if as_json else _describe_trust_bound(bound))
     if bound.level is None:
         raise typer.Exit(1)
@@ -207,14 +193,12 @@ judge = typer.Typer(help="Have a model and people judge the answers that gold co
 
 
 @judge.command("run")
+@expand_options(without=("preset", "examples", "embedding", "annotator"))
 def judge_run(
     folder: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
-    model: ModelOption = None,
-    base_url: UrlOption = None,
-    settings: SettingsOption = None,
+    options: AnsweringOptions,
     verdicts: VerdictsOption = None,
     calls: Annotated[int | None, typer.Option(min=2, help="The most requests to make; each case takes two.")] = None,
-    jobs: JobsOption = 4,
     data: DataOption = None,
 ) -> None:
     """Ask a model about each disagreement twice, and save its replies as proposals.
@@ -227,21 +211,21 @@ def judge_run(
 
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings
-    from ..adjudication.judging import FinishedRun, agreement, judge_cases
+    from ..adjudication.judging import FinishedRun, JudgingSummary, agreement, judge_cases
     from ..adjudication.ruling import get_question_key, is_ruling_on
     from ..runner.agents import CACHE_FILE, ReplyCache, open_model
 
     finished = FinishedRun.read(folder, data, verdicts)
-    fields = Settings(**read_settings_fields(settings))
+    fields = Settings(**options.read_settings())
     found = finished.find_disagreements()
     given: dict[JudgeCase, Word] = {case: each.verdict for case, each in found.items() if each.verdict is not None}
-    ends: list[JudgingSummary] = []
+    end = JudgingSummary()
     with closing(ReplyCache(folder / CACHE_FILE)) as cache, Progress(console=Console(stderr=True)) as progress:
-        chat_model = open_model(model, base_url, fields, cache)
+        chat_model = open_model(options.model, options.base_url, fields, cache)
         if chat_model is None:
             raise ModelError("judging needs a chat model: pass --model")
-        options = TranslatorOptions(fields.prompt_tokens, fields.max_output_tokens, fields.temperature)
-        translator = PromptedTranslator(chat_model, options)
+        limits = TranslatorOptions(fields.prompt_tokens, fields.max_output_tokens, fields.temperature)
+        translator = PromptedTranslator(chat_model, limits)
         by = f"model {translator.model}"
         cases: dict[tuple[str, ...], JudgeCase] = {}
         for case in found:  # tries at one question that gave the same query are one case
@@ -263,21 +247,20 @@ def judge_run(
 
         # What people have decided comes first: it shows how far the judge can be trusted with the rest.
         for decided in (True, False):
-            more = None if calls is None else max(calls - sum(end.calls for end in ends), 0)
             some = [case for case in to_do if (case in given) is decided]
-            ends.append(judge_cases(some, finished.dataset, translator, store_opinions, jobs=jobs, calls=more))
+            judge_cases(some, finished.dataset, translator, store_opinions, jobs=options.jobs, calls=calls, end=end)
             if decided:
                 pairs: list[tuple[Word, Word]] = [(given[case], said[case]) for case in given if case in said]
                 unknown = "agreement unknown: no verdicts on this run yet"
                 say(f"agreement: {agreement(pairs).told}" if pairs else unknown)
-    say(f"{sum(end.calls for end in ends)} calls; proposals are in {finished.verdict_file}")
-    if left := sum(end.left for end in ends):
-        warn(f"{left} left to judge: run the same command again")
-    if failed := [one for end in ends for one in end.failed]:
-        case, why = failed[0]
-        warn(f"{len(failed)} could not be sent to the model; {case.question.id}: {why}")
+    say(f"{end.calls} calls; proposals are in {finished.verdict_file}")
+    if end.left:
+        warn(f"{end.left} left to judge: run the same command again")
+    if end.failed:
+        case, why = end.failed[0]
+        warn(f"{len(end.failed)} could not be sent to the model; {case.question.id}: {why}")
     say(finished.update_verdict_scores())
-    if failed:
+    if end.failed:
         raise typer.Exit(1)
 
 

@@ -89,10 +89,6 @@ class ReplyCache(BaseCache):
         """Return the number of stored replies."""
         return self._execute_sql("SELECT count(*) FROM reply")[0][0]
 
-    def list_models(self) -> list[str]:
-        """Return the models that replied, with their options, as LangChain writes them."""
-        return [model for (model,) in self._execute_sql("SELECT DISTINCT model FROM reply")]
-
     def close(self) -> None:
         """Close the cache file."""
         self._connection.close()
@@ -404,9 +400,6 @@ class TurnByTurnAnswerer:
     model: BaseChatModel
     settings: Settings
     history: History
-
-    def __post_init__(self) -> None:
-        """Prepare what all turns share."""
 
     async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
         """Answer one turn, given the turns before it."""

@@ -26,7 +26,7 @@ class RunSpec:
     dataset: str  # a benchmark's name, or a file of your own questions
     split: str = "dev"  # the part of the dataset, such as `dev`
     # The model, as for `tableturn ask --model`. `replay:FILE,FILE` names files of predictions: drafts side by side
-    # (with `candidates`), or a draft and its revisions. None only in runs of earlier versions.
+    # (with `candidates`), or a draft and its revisions. None in runs of version 0.2 that chose none.
     model: str | None = None
     preset: str | None = None  # the agent's preset; None for its default
     settings: dict[str, Any] = field(default_factory=dict[str, Any])  # fields that differ from the preset

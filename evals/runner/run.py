@@ -21,10 +21,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...agent import Settings, make_settings
-from ...agent.model.choose_model import OFFLINE
-from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
+from ...agent.nodes.reason import uses_code_result
+from ...agent.records import make_plain_result
+from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, SettingsError, TableturnError
+from ...tools.terminal import warn
 from ...tools.whole_files import write_text_atomically
-from ..datasets.load import ClosingContext, Dataset, GoldTurn, parse_record
+from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache, parse_record
 from ..metrics.judging import UNREACHABLE, StrictJudge, Verdict
 from ..metrics.summary import format_percent
 from .agents import (
@@ -36,7 +38,7 @@ from .agents import (
     open_model,
 )
 from .record import NOT_ASKED, REPLAY, Answerer, RunSpec, TurnRecord, is_replay_model
-from .results import RESULTS_FILE, Answered, get_used_model_name, read_results
+from .results import RESULTS_FILE, Answered, read_results
 
 T = TypeVar("T")
 
@@ -198,8 +200,6 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, asked: Dataset, out: Pa
     before, folder = kept.pop(_DIGEST, None), kept.pop(_FOLDER, "")
     kept = {"embedding": "hashed", **kept}  # what runs made before it was known had
     wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
-    if kept.get("model") is None and spec.model is not None and _was_answered_by(spec.model, spec.base_url, out):
-        kept["model"] = spec.model
     if _make_same_settings(kept.get("settings"), spec, dataset):
         kept["settings"] = wanted["settings"]
     names = (name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
@@ -217,21 +217,9 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, asked: Dataset, out: Pa
 
 def _make_same_settings(fields: Any, spec: RunSpec, dataset: Dataset) -> bool:
     """Whether a run's kept fields make the settings that its specification makes."""
-    if not isinstance(fields, Mapping):
-        return fields == spec.settings
-    with suppress(SettingsError):  # fields of another version
+    with suppress(SettingsError, TypeError):  # fields of another version, or none at all
         return make_run_settings(replace(spec, settings=fields), dataset) == make_run_settings(spec, dataset)
     return False
-
-
-def _was_answered_by(model: str, base_url: str | None, out: Path) -> bool:
-    """Whether nothing but this model answered a run of an earlier version, which kept no name."""
-    answers = [record for record in read_journal(out / JOURNAL_FILE).values() if record.asked]
-    if not answers or model == OFFLINE:
-        return not any(record.calls for record in answers)
-    label = get_used_model_name(model, base_url)
-    with closing(ReplyCache(out / CACHE_FILE)) as cache:
-        return any(f'"{label}"' in asked for asked in cache.list_models())
 
 
 def _locate(value: object, folder: str) -> list[Path]:
@@ -265,14 +253,15 @@ def run_evaluation(
 ) -> list[Answered]:
     """Answer the remaining questions of a dataset; return all questions judged, in order.
 
-    The folder must hold the same run, or none. What could not be asked is asked at the next start. `asked` is the part
-    that is asked, if `spec` alone does not say; without a judge, judging is strict.
+    The folder must hold the same run, or none. What could not be asked is asked at the next start, and what rests on
+    rows that have changed. `asked` is the part that is asked, if `spec` alone does not say; without a judge, judging is
+    strict.
 
     Raises:
         RunStopped: `GIVE_UP_AFTER` questions in a row could not be asked.
         SettingsError: The folder holds another run or a trial, settings are wrong, or the engine is not installed.
     """
-    make_run_settings(spec, dataset)
+    settings = make_run_settings(spec, dataset)
     asked = asked or dataset.without(spec.without).first(spec.limit)
     check_output_folder(spec, dataset, asked, out)
     if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
@@ -282,6 +271,7 @@ def run_evaluation(
         from .ray_engine import start_ray as answer_with
     with (
         StrictJudge(dataset) as strict,
+        SingleDatabaseCache() as databases,
         RunJournal(out / JOURNAL_FILE) as journal,
         answer_with(spec, dataset, out, jobs, annotations) as answering,
     ):
@@ -289,8 +279,11 @@ def run_evaluation(
         more = {_DIGEST: _hash_questions(asked), _FOLDER: str(Path.cwd())}
         write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | more, indent=2))
         judged: Judge = judge or (lambda question, record: strict.judge(question, record.sql))
-        done = run_coroutine(_EvaluationRun(asked, answering, journal, judged, listener).answer_all_questions(jobs))
-        return [done[question.id] for question in asked.questions]
+        run = _EvaluationRun(asked, answering, journal, judged, listener, databases, settings)
+        done = run_coroutine(run.answer_all_questions(jobs))
+    if run.outdated:
+        warn(f"asked again, as rows behind earlier answers have changed: {run.outdated} of {len(done)} questions")
+    return [done[question.id] for question in asked.questions]
 
 
 def run_coroutine(work: Coroutine[object, object, T]) -> T:
@@ -312,6 +305,9 @@ class _EvaluationRun:
     journal: RunJournal
     judge: Judge
     listener: Listener
+    databases: SingleDatabaseCache
+    settings: Settings
+    outdated: int = 0  # how many answers of earlier starts rest on other rows than the database has now
     done: dict[str, Answered] = field(default_factory=dict[str, Answered])
     unasked_in_a_row: int = 0
     # A judge has one database open at a time.
@@ -338,6 +334,11 @@ class _EvaluationRun:
         """Answer and judge interactions, as one of the workers that share the iterator."""
         for turns in interactions:
             recorded = {turn.id: record for turn in turns if (record := self.journal.records.get(turn.id))}
+            current = [await self._run_in_judge_thread(self._is_current, turn, recorded.get(turn.id)) for turn in turns]
+            if not all(current):  # later turns build on earlier ones
+                self.outdated += current.count(False)
+                while recorded:
+                    del self.journal.records[recorded.popitem()[0]]
             left = {turn.id: turn for turn in turns}
             for name, record in recorded.items():
                 await self._judge_record(left.pop(name), record)
@@ -359,10 +360,26 @@ class _EvaluationRun:
             for turn in left.values():
                 await self._judge_record(turn, TurnRecord(turn.id, "", NOT_ASKED, text=why))
 
-    async def _judge_record(self, turn: GoldTurn, record: TurnRecord) -> None:
-        loop = asyncio.get_running_loop()
+    def _is_current(self, turn: GoldTurn, record: TurnRecord | None) -> bool:
+        """Whether an earlier start's answer has rows that its query still gives, in any order."""
+        if not (record and record.sql) or uses_code_result(self.settings):  # whose rows are no query's
+            return True
         try:
-            verdict = await loop.run_in_executor(self.judge_thread, self.judge, turn, record)
+            table = self.databases.at(self.dataset.place(turn.database)).execute(record.sql, self.settings.limits)
+        except DatabaseUnavailable:
+            return True  # judging says so
+        except QueryError:
+            return not record.columns
+        now = make_plain_result(table)
+        lost = Counter(map(repr, record.rows)) - Counter(map(repr, now.rows))
+        return not lost and (record.columns, record.row_count) == (now.columns, now.row_count)
+
+    async def _run_in_judge_thread(self, function: Callable[..., T], *values: object) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.judge_thread, function, *values)
+
+    async def _judge_record(self, turn: GoldTurn, record: TurnRecord) -> None:
+        try:
+            verdict = await self._run_in_judge_thread(self.judge, turn, record)
         except DatabaseUnavailable as error:
             verdict = Verdict(turn, record.sql, error=f"{UNREACHABLE}: {error}")
         verdict = verdict if record.asked else verdict.mark_as_not_asked(record.text)

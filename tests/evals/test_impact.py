@@ -53,7 +53,7 @@ def test_an_answer_that_reads_nothing_changed_stays(tmp_path: Path) -> None:
 def test_a_column_that_is_gone_is_named(tmp_path: Path) -> None:
     found = settled(changed(tmp_path, "ALTER TABLE player DROP COLUMN fee"), "SELECT avg(fee) FROM player")
     assert (found.kind, found.why) == ("error", "player.fee is gone")
-    assert found.before.row_count == 1
+    assert found.before["row_count"] == 1
     assert found.after is None
 
 
@@ -65,7 +65,7 @@ def test_a_quoted_name_that_is_read_as_a_text_is_no_answer(tmp_path: Path) -> No
 
 def test_other_rows_are_shown_beside_the_old_ones(tmp_path: Path) -> None:
     found = settled(changed(tmp_path, "UPDATE player SET goals = 9 WHERE id = 1"), "SELECT max(goals) FROM player")
-    assert (found.kind, found.before.rows, found.after.rows) == ("rows", ((5,),), ((9,),))
+    assert (found.kind, found.before["rows"], found.after["rows"]) == ("rows", ((5,),), ((9,),))
 
 
 def test_the_order_counts_only_where_the_query_orders(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_run_is_replayed_on_a_changed_database(league: Dataset, tmp_path: Path
     options = ["--model", f"replay:{drafts}", "--data", str(league.root), "--out", str(tmp_path / "run")]
     assert tableturn("eval", "--dataset", "spider", *options).returncode == 0
     found = impact(read_side(str(before)), read_side(str(after)), read_past_answers(tmp_path / "run"))
-    assert [(change.past.source, change.kind) for change in found.changed] == [
+    assert [(change.past.source, change.kind) for change in found.of("error", "rows")] == [
         (f"run:{number}", "rows") for number in (0, 1, 3)
     ]
 

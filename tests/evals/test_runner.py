@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 
@@ -115,6 +117,47 @@ def test_a_repeated_run_makes_no_calls(tmp_path: Path) -> None:
         assert len(server.requests) == calls > 0
     assert [record.sql for record, _ in first] == [record.sql for record, _ in second]
     assert all(verdict.ex for _, verdict in second)
+
+
+@pytest.mark.parametrize("command", ["eval", "trial"])
+def test_answers_on_rows_that_have_changed_are_asked_again(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else results would show an answer's rows of then beside gold's rows of now."""
+    path, out, database = questions_file(tmp_path, 4, turns=2), tmp_path / "run", tmp_path / "league.sqlite"
+    own = [{"question": "How many players are there?", "sql": "SELECT count(*) + 1 FROM player"}] * 4
+    (tmp_path / "own.yaml").write_text(json.dumps(own))
+    about = {
+        "eval": ["--dataset", str(path)],
+        "trial": ["--db", str(database), "--questions", str(tmp_path / "own.yaml")],
+    }
+    asking = [command, *about[command], "--model", "offline", "--out", str(out), "--record", "off", "--jobs", "1"]
+    add = RunJournal.add
+
+    def stop_before_the_last_question(journal: RunJournal, record: TurnRecord) -> None:
+        if len(journal.records) == 3:
+            raise RunStopped("killed")
+        add(journal, record)
+
+    def start() -> tuple[str, list[dict[str, Any]]]:
+        done = CliRunner().invoke(app, asking)
+        journal = out / "journal.jsonl"  # which a trial that is done needs no longer
+        return done.stderr, list(map(json.loads, journal.read_text().splitlines() if journal.exists() else ()))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunJournal, "add", stop_before_the_last_question)
+        _, first = start()
+        assert len(first) == 3
+        told, again = start()
+        assert (again, "asked again" in told) == (first, False), "nothing has changed"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("DELETE FROM player")
+    told, last = start()
+    assert "asked again, as rows behind earlier answers have changed: 3 of 4 questions" in told
+    assert command == "trial" or [one["id"] for one in last[3:]] == ["1", "2", "3", "4"]
+    results = json.loads((out / "results.json").read_text())
+    assert [(one["rows"], one["ex"]) for one in results["questions"]] == [([[0]], command == "eval")] * 4
+    assert "asked again" not in start()[0]
 
 
 def test_replayed_predictions_come_out_as_they_are(spider_root: Path, league: Dataset, tmp_path: Path) -> None:
@@ -234,32 +277,6 @@ def test_a_run_keeps_the_model_that_the_environment_chose(tmp_path: Path, monkey
             assert "contains a run with model='offline', not model='openai:scripted'" in other.stderr
         assert not server.prompts
         assert CliRunner().invoke(app, [*command, "--model", "offline"]).exit_code == 0
-
-
-def test_a_run_that_kept_no_model_goes_on_with_the_one_that_answered(tmp_path: Path) -> None:
-    """As runs of earlier versions did, where the environment chose the model."""
-    path = questions_file(tmp_path, 2)
-    models = ("offline", "openai:scripted", "openai:other")
-    with OpenAIServer(answering) as server:
-
-        def resume(model: str, out: Path) -> None:
-            spec = RunSpec(str(path), model=model, base_url=server.base_url)
-            run_evaluation(spec, read_questions(path), out, jobs=1, listener=silent)
-
-        for answered_by in ("offline", "openai:scripted", None):
-            for model in models:
-                out = tmp_path / f"{answered_by} {model}"
-                resume(answered_by or "offline", out)
-                kept = json.loads((out / "run.json").read_text())
-                (out / "run.json").write_text(json.dumps(kept | {"model": None}))
-                if answered_by is None:
-                    (out / "journal.jsonl").write_text("")
-                if answered_by in (None, model):
-                    resume(model, out)
-                    assert json.loads((out / "run.json").read_text())["model"] == model
-                else:
-                    with pytest.raises(SettingsError, match="contains a run with model=None, not model="):
-                        resume(model, out)
 
 
 def test_a_setting_that_changes_nothing_is_no_other_run(tmp_path: Path) -> None:

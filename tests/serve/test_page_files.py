@@ -9,7 +9,7 @@ import pytest
 from tableturn.serve.app import PAGE
 from tableturn.tools.labels import read_catalogue
 
-from tests.support.vendor import FOLDER, libraries
+from tests.support.vendor import FOLDER, SITE_FOLDER, compute_checksums, libraries
 
 NAMES = {
     *("Excel", "Parquet", "Enter", "Escape", "ArrowLeft", "ArrowRight"),
@@ -42,6 +42,13 @@ def test_each_library_is_pinned_and_comes_with_its_licence() -> None:
         assert len((FOLDER / library.licence_file).read_text("utf-8")) > 500
         named |= {*library.files, library.licence_file}
     assert {file.name for file in FOLDER.iterdir()} == named
+
+
+@pytest.mark.parametrize("folder", [FOLDER, SITE_FOLDER], ids=lambda folder: folder.name)
+def test_what_others_wrote_is_as_it_was_fetched(folder: Path) -> None:
+    """No room of tests/size.toml counts it, so nothing of ours may be in it: `make vendor` renews the checksums."""
+    for library in libraries(folder):
+        assert library.sha256 == compute_checksums(library, folder)
 
 
 def test_the_page_takes_its_words_from_the_catalogue() -> None:

@@ -1,7 +1,8 @@
 """Fetches the libraries that the server's page and the documentation use, as `make vendor` does; needs npm.
 
-`libraries.json` in each of their folders names each package with its version, licence and checksum, and which of its
-files are taken. What is fetched is committed, so that whoever installs the package needs neither npm nor a network.
+`libraries.json` in each of their folders names each package with its version, licence and checksum, which of its files
+are taken, and the checksum of each as it is written, which this command renews. What is fetched is committed, so that
+whoever installs the package needs neither npm nor a network.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import subprocess
 import tarfile
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[2]
@@ -32,6 +33,7 @@ class Library:
         licence: Its licence, by SPDX's name; the text is beside the files.
         integrity: Checksum of the package, as npm writes it.
         files: Our names of files, each with its path in the package.
+        sha256: Checksum of each file and of the licence's text, by our name.
     """
 
     package: str
@@ -39,6 +41,7 @@ class Library:
     licence: str
     integrity: str
     files: dict[str, str]
+    sha256: dict[str, str]
 
     @property
     def licence_file(self) -> str:
@@ -49,6 +52,12 @@ class Library:
 def libraries(folder: Path = FOLDER) -> list[Library]:
     """What is kept in a folder."""
     return [Library(**each) for each in json.loads((folder / "libraries.json").read_text("utf-8"))]
+
+
+def compute_checksums(library: Library, folder: Path) -> dict[str, str]:
+    """Return the checksum of each file of a library that lies in a folder."""
+    names = (*library.files, library.licence_file)
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
 
 
 def fetch(library: Library, folder: Path) -> None:
@@ -78,6 +87,9 @@ def _by_path(source: bytes) -> bytes:
 
 if __name__ == "__main__":
     for place in (FOLDER, SITE_FOLDER):
-        for each in libraries(place):
+        kept = libraries(place)
+        for each in kept:
             fetch(each, place)
+            each.sha256.update(compute_checksums(each, place))
             print(each.package, each.version)
+        (place / "libraries.json").write_text(json.dumps(list(map(asdict, kept)), indent=2) + "\n", "utf-8")
