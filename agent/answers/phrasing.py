@@ -262,7 +262,7 @@ def build_display(
     def make_display() -> ColumnDisplay:
         formats = choose_column_formats(query, result.columns, result.rows, definitions, locale)
         names = map(name_column, headings(query, result.columns), result.columns, formats)
-        is_summary = query is None or query.tree.find(exp.Group, exp.AggFunc) is not None
+        is_summary = query is None or bool(query.find(exp.Group, exp.AggFunc))
         return ColumnDisplay(tuple(names), formats, query is not None and bool(query.order), locale, is_summary)
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)

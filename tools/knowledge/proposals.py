@@ -59,8 +59,8 @@ class _QueryParts:
         # What CASE tells apart in an aggregate is a part of a metric, and no term.
         parts = (one.node for one in conditions if one.clause != "counted" or query.around(one.node, exp.Filter))
         self.conditions = {query.write_qualified(part): part for part in parts}
-        self.literals = {str(node.this) for node in query.tree.find_all(exp.Literal)}
-        self.aggregates = {query.write_qualified(node): node for node in query.tree.find_all(exp.AggFunc)}
+        self.literals = {str(node.this) for node in query.find(exp.Literal)}
+        self.aggregates = {query.write_qualified(node): node for node in query.find(exp.AggFunc)}
 
     def place(self, node: exp.Expr | None) -> Item | None:
         """Return the table and column that a node refers to; None if it is not a column."""

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from ..basis.dates import DateUse, add_days, find_date_use, find_format, is_date_text
 from ..database.schema import ColumnSchema
+from ..sql.parse import parse_query_tree
 from ..sql.query import Query, TableColumn
 from .ledger import NewestDate
 from .path import Count, NotCountedError, copy_source_node, make_column, select_from
@@ -80,16 +81,16 @@ def _find_period(
     """
     middle = use.last[:10] if use.last and use.last[:10] < str(today) else str(today)
     begin, end = add_days(middle, -_DAYS_BEFORE), add_days(middle, _DAYS - _DAYS_BEFORE)
-    dialect = query.rules.grammar
     day = _write_calendar_day(conditions[0][1].schema, query, begin)
-    calendar = exp.maybe_parse(_CALENDAR.format(day=day), into=exp.Select, dialect=dialect)
+    calendar = parse_query_tree(_CALENDAR.format(day=day), query.schema.dialect)
+    assert isinstance(calendar, exp.Select)
     for node, _ in conditions:
         condition = node.copy()
         for old, new in [*zip(node.find_all(exp.Column), condition.find_all(exp.Column), strict=True)]:
             text = query.literal(old)
             new.replace(exp.column("asked") if text is None else exp.Literal.string(text))
         calendar.where(condition, copy=False)
-    ((low, high),) = count(calendar.sql(dialect=dialect, copy=False))
+    ((low, high),) = count(calendar.sql(dialect=query.rules.grammar, copy=False))
     if low is None:
         return "", ""
     # Within a year of an end of the calendar there is no beginning, or no end: months may be chosen too.

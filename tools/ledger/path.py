@@ -236,7 +236,7 @@ def check_countable(query: Query, scope: Scope) -> None:
     joins = [source.join for source in scope.sources if source.join is not None]
     problems = {
         "it reads no table": not scope.sources,
-        "it is recursive": any(clause.args.get("recursive") for clause in query.tree.find_all(exp.With)),
+        "it is recursive": any(clause.args.get("recursive") for clause in query.find(exp.With)),
         "it reads a function or a LATERAL sub-query": not scope.has_only_listed_sources
         or any(isinstance(source.node, exp.Lateral) for source in scope.sources),
         "it reads what a window function gives": any(one.query and one.query.find(exp.Window) for one in scope.sources),

@@ -22,6 +22,9 @@ _DESCENDING = re.compile(r"\bdescending\b|\bdesc\b|\b(?:from )?(?:high(?:est)?|l
 _DOWNWARDS = re.compile(
     rf"{_HIGHEST.pattern}|{_DESCENDING.pattern}|\b(?:most|latest|newest|best|recent|youngest|last)\b", re.I
 )
+_RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
+"""What orders or compares rows, as NOT EXISTS does too."""
+
 _COUNT = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
 _ORDER = re.compile(r"\border\s+by\b", re.I)
 _TOP = re.compile(rf"\btop {_COUNT}\b", re.I)
@@ -47,7 +50,7 @@ def find_contradiction(question: str, sql: str) -> str:
             return "the question asks for the most, and the SQL takes the least"
         if down and _LOWEST.search(question) and not _DOWNWARDS.search(question):
             return "the question asks for the least, and the SQL takes the most"
-    terms = [term for order in query.tree.find_all(exp.Order) for term in order.expressions]
+    terms = [term for order in query.find(exp.Order) for term in order.expressions]
     if not terms or any(map(_is_descending, terms)) or _UPWARDS.search(question):
         return ""
     if _DESCENDING.search(question):
@@ -67,6 +70,7 @@ def find_missing_rank(question: str, query: Query) -> str:
     Where a column is called so ("the highest position"), it may be what the question means.
     """
     superlatives = [match[0] for match in _SUPERLATIVE.finditer(question)]
-    names = " ".join(column.name.lower() for column in query.tree.find_all(exp.Column))
+    names = " ".join(column.name.lower() for column in query.find(exp.Column))
     named = any(superlative[:3].lower() in names for superlative in superlatives)
-    return "" if named or query.ranks_rows else next(iter(superlatives), "")
+    ranks = query.find(*_RANKS) or any(isinstance(each.parent, exp.Not) for each in query.find(exp.Exists))
+    return "" if named or ranks else next(iter(superlatives), "")

@@ -58,13 +58,8 @@ def find_searched_literals(
     `has_row` asks the engine whether a query has a row, or whether it might: it is given where the query gave nothing.
     What a column holds does not say what a row of it equals: of that the engine has its collations and types.
     """
-    comparisons = (
-        (node, scope)
-        for scope in query.scopes
-        for node in query.own(scope, exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
-        if not isinstance(node.parent, exp.Escape)  # its pattern is another without the escape
-    )
-    searched = chain.from_iterable(_find_literals(node, query, scope, contents, has_row) for node, scope in comparisons)
+    found = (_find_literals(node, query, scope, contents, has_row) for node, scope in query.comparisons)
+    searched = chain.from_iterable(found)
     return tuple(dict.fromkeys(islice(searched, MOST_LOOKED_UP)))
 
 
@@ -125,7 +120,7 @@ def _makes_query_empty(node: exp.Expr, query: Query, seen: set[str]) -> bool:
             if parent.alias in seen:
                 return False
             seen.add(parent.alias)
-            named = (table for table in query.tree.find_all(exp.Table) if table.name == parent.alias)
+            named = (table for table in query.find(exp.Table) if table.name == parent.alias)
             return any(_makes_query_empty(table, query, seen) for table in named)
         compares = isinstance(parent, exp.Binary) and not isinstance(parent, exp.And | exp.Intersect)
         # A count of nothing is a number like others, and what a LEFT JOIN brings in is no condition.

@@ -56,7 +56,12 @@ ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a colu
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _VALUES = frozenset({"expression", "expressions", "low", "high"})
 """Where a condition has what a column is compared with."""
-_RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
+_COMPARED = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
+_FIRST_ROWS = (exp.RowNumber, exp.Rank, exp.DenseRank)
+
+End = Literal["max", "min"]
+ENDS: Mapping[End, type[exp.Expr]] = MappingProxyType({"max": exp.Max, "min": exp.Min})
+"""The largest and the smallest of something, with the aggregates that give them."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +181,14 @@ class Query(ParsedQuery):
                     part.set("quoted", not part.name.isidentifier())
         return copy.sql(dialect=self.schema.dialect)
 
+    @locked_cached_property
+    def _nodes(self) -> tuple[exp.Expr, ...]:
+        return tuple(self.tree.walk())
+
+    def find(self, *kinds: type[N]) -> list[N]:
+        """Return the expressions of these kinds in the whole statement, from the outside in."""
+        return [node for node in self._nodes if isinstance(node, kinds)]
+
     # Names
 
     @locked_cached_property
@@ -201,7 +214,7 @@ class Query(ParsedQuery):
         readings = (resolve(self.tree, self.schema, each, tables).references for each in rules)
         found = (min(both, key=misfit) for both in zip(*readings, strict=True))
         own = {id(one.node): one for one in found if one.scope is not None and one.scope.select is self.tree}
-        return tuple(own[id(node)] for node in self.tree.find_all(exp.Column) if id(node) in own)
+        return tuple(own[id(node)] for node in self.find(exp.Column) if id(node) in own)
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -297,7 +310,7 @@ class Query(ParsedQuery):
     @locked_cached_property
     def constants(self) -> QueryConstants:
         """The texts and numbers in the query's conditions."""
-        literals = list(self.tree.find_all(exp.Literal))
+        literals = self.find(exp.Literal)
         texts = [str(literal.this) for literal in literals if literal.is_string]
         if self.rules.words_as_text:  # SQLite reads "Paris" as a text if there is no such column
             texts += [node.name for node in self.list_compared_words()]
@@ -307,7 +320,7 @@ class Query(ParsedQuery):
 
     def list_compared_words(self) -> list[exp.Column]:
         """Return the quoted words that columns are compared with; elsewhere such a word may be a name."""
-        compared = (node for node in self.tree.find_all(exp.Column) if isinstance(node.parent, exp.Predicate))
+        compared = (node for node in self.find(exp.Column) if isinstance(node.parent, exp.Predicate))
         words = (node for node in compared if node.this.args.get("quoted") and not node.table)
         return [node for node in words if node.arg_key in _VALUES]
 
@@ -376,6 +389,12 @@ class Query(ParsedQuery):
         if group is None or several or group.find(exp.Rollup, exp.Cube, exp.GroupingSets) is not None:
             return None
         return [self.resolve_order_or_group_term(term, scope).unnest() for term in group.expressions] or None
+
+    @locked_cached_property
+    def comparisons(self) -> tuple[tuple[exp.Expr, Scope], ...]:
+        """The comparisons by =, !=, IN and LIKE, each with its SELECT, but for patterns that have an escape."""
+        found = ((node, scope) for scope in self.scopes for node in self.own(scope, *_COMPARED))
+        return tuple(pair for pair in found if not isinstance(pair[0].parent, exp.Escape))
 
     # Conditions
 
@@ -478,11 +497,17 @@ class Query(ParsedQuery):
         limited = self._find_statement_with_clause("limit")
         return None if limited is None else get_limit_count(limited)
 
-    @property
-    def ranks_rows(self) -> bool:
-        """Whether it orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
-        absent = (each.parent for each in self.tree.find_all(exp.Exists))
-        return self.tree.find(*_RANKS) is not None or any(isinstance(parent, exp.Not) for parent in absent)
+    @locked_cached_property
+    def kept_ends(self) -> frozenset[End]:
+        """The ends of which a condition, a window or a sub-query keeps only the rows."""
+        found = ((end, node.find_ancestor(exp.Select)) for end, kind in ENDS.items() for node in self.find(kind))
+        kept = {end for end, select in found if select is not self.tree}
+        for term in self.find(exp.Ordered):
+            window, select = term.find_ancestor(exp.Window), term.find_ancestor(exp.Select)
+            is_cut = select and select is not self.tree and select.args.get("limit")
+            if isinstance(window.this, _FIRST_ROWS) if window else is_cut:
+                kept.add("max" if term.args.get("desc") else "min")
+        return frozenset(kept)
 
     @property
     def offset(self) -> exp.Expr | None:
@@ -512,7 +537,7 @@ class QueryCopy:
     def __init__(self, query: Query) -> None:
         self._grammar = query.rules.grammar
         self.tree = query.tree.copy()
-        self._copies = {id(one): other for one, other in zip(query.tree.walk(), self.tree.walk(), strict=True)}
+        self._copies = {id(one): other for one, other in zip(query.find(exp.Expr), self.tree.walk(), strict=True)}
 
     def of(self, node: N) -> N:
         """Return the copy of an original node."""
