@@ -124,7 +124,7 @@ _PART_WITH_DIGITS = re.compile(r"(?:A+(?!a)|A?a+)0*|0+|x+")
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_+")
 
-_SHORT_FORMS = {
+SHORT_FORMS = {
     "addr": ("address",),
     "amt": ("amount",),
     "avg": ("average",),
@@ -172,7 +172,7 @@ def _classify_char(character: str) -> str:
 @lru_cache(maxsize=50_000)
 def split_name_into_words(name: str) -> tuple[str, ...]:
     """Split a name into lower-case words, and expand common abbreviations."""
-    return tuple(word for part in split_name(name) for word in _SHORT_FORMS.get(part, (part,))) or (fold(name),)
+    return tuple(word for part in split_name(name) for word in SHORT_FORMS.get(part, (part,))) or (fold(name),)
 
 
 @lru_cache(maxsize=50_000)

@@ -1,6 +1,7 @@
 """Words: of the grammar's lists, of a question and of identifiers, with their stems.
 
 The lists are in `data/lexicon.json`: common English, no training text and no database's names; a text there is a list.
+They add to those of `tools.words` what the grammar alone knows.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, cast
 
-from ...tools.words import IRREGULAR_PLURALS, NUMBER_WORDS, fold, split_name_into_words, stem_english_word
+from ...tools.words import (
+    FUNCTION_WORDS,
+    IRREGULAR_PLURALS,
+    NUMBER_WORDS,
+    SHORT_FORMS,
+    fold,
+    split_name_into_words,
+    stem_english_word,
+)
 
 _LISTS = cast(
     "dict[str, Any]", json.loads(files(__name__.rpartition(".")[0]).joinpath("data/lexicon.json").read_text("utf-8"))
@@ -24,7 +33,7 @@ def _load_word_set(name: str) -> frozenset[str]:
     return frozenset(_LISTS[name].split())
 
 
-def _load_word_lists(name: str) -> Mapping[str, tuple[str, ...]]:
+def _load_word_lists(name: str) -> dict[str, tuple[str, ...]]:
     return {word: tuple(text.split()) for word, text in _LISTS[name].items()}
 
 
@@ -40,7 +49,7 @@ def _load_phrases_by_first_word() -> Mapping[str, tuple[tuple[tuple[str, ...], s
 IRREGULAR: Mapping[str, str] = IRREGULAR_PLURALS | _LISTS["irregular"]
 """Words whose singular no stemmer finds."""
 
-ABBREVIATIONS = _load_word_lists("abbreviations")
+ABBREVIATIONS = SHORT_FORMS | _load_word_lists("abbreviations")
 """Meanings of common abbreviations in identifiers."""
 
 SUFFIXES = ("name", "id", "code", "type", "date", "number", "year", "time", "title", "count", "description")
@@ -52,14 +61,14 @@ GENERIC = _load_word_set("generic")
 NOISE = _load_word_set("noise")
 """Words without meaning for the grammar, dropped before it."""
 
-COMMANDS = _load_word_set("commands")
+COMMANDS = FUNCTION_WORDS - NOISE | _load_word_set("commands")
 """Words that ask or connect, and are never names or values by themselves."""
 
 CHAIN = _load_word_set("chain")
 """Words across which a column list still belongs to the table that follows it."""
 
-HARMLESS = _load_word_set("harmless")
-"""Words that may stay unread without harm."""
+HARMLESS = FUNCTION_WORDS - {"more", "most"} | _load_word_set("harmless")
+"""Words that may stay unread without harm: not those that compare."""
 
 UNSPOKEN = _load_word_set("unspeakable")
 """Words for what a frame cannot express, unless the schema or a value contains them."""
