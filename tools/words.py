@@ -309,7 +309,7 @@ class TokenizedQuestion:
         return [word for word in self.words if start <= word.start and word.end <= end]
 
 
-# Numbers and months.
+# Numbers and dates.
 
 LONE_NUMBER_WORDS: Mapping[str, int] = {
     word: number
@@ -329,6 +329,18 @@ MONTHS = tuple(
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
 """The months, in order, in English whatever the locale."""
+
+ISO_TIME = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)(?:(?P<mark>[ T])(?P<clock>\d\d:\d\d(?::\d\d"
+    r"(?P<fraction>\.\d+)?)?)(?P<zone> ?(?:Z|[+-]\d\d(?::?\d\d)?))?)?)?)?(?!\d)",
+    re.ASCII,
+)
+"""A year, a month, a day or a time as ISO 8601 writes it: whoever matches it says which of them are meant."""
+
+
+def begins_with_day(text: str) -> bool:
+    """Whether a text begins with a day such as `2024-01-31`."""
+    return (match := ISO_TIME.match(text)) is not None and match["day"] is not None
 
 
 # Names that were likely meant. There are two thresholds, because there are two things to do with such a name; where a
