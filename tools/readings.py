@@ -212,7 +212,7 @@ def _is_asking_for_top_item(query: Query, question: str, asked: frozenset[str], 
         return False
     if not asked.isdisjoint(_ASKS_WHICH):
         return True
-    columns = [query.column(column) for key in keys for column in key.find_all(exp.Column)]
+    columns = [query.column(column) for key in keys for column in query.find(exp.Column, within=key)]
     values = [column.schema for column in columns if column is not None]
     known = frozenset(stems(question))
     return "what" in asked and not any(

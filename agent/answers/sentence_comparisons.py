@@ -109,7 +109,7 @@ class QueryResult:
         query, order, rows = self.query, self.find_order(by_time=by_time), self.result.rows
         if place.column < 0:
             return set()
-        kept, is_number = set[str](query.kept_ends), place.by in self.measures
+        kept, is_number = {*query.kept_ends}, place.by in self.measures
         if self.has_single_row:
             selects: list[exp.Expr] = query.tree.selects if isinstance(query.tree, exp.Query) else []
             output = selects[place.column] if len(selects) == len(self.result.columns) else None

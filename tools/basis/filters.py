@@ -230,7 +230,7 @@ def _is_month_literal(node: exp.Expr) -> bool:
 
 def _list_condition_values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, exp.Expr]]:
     """Yield the texts and numbers of a condition, without format arguments of functions."""
-    for node in part.find_all(exp.Literal, exp.Column):
+    for node in query.find(exp.Literal, exp.Column, within=part):
         if isinstance(node, exp.Literal) and isinstance(node.parent, exp.TimeToStr) and node.arg_key == "format":
             continue
         value = query.literal(node)

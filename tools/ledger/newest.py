@@ -63,7 +63,7 @@ def _list_date_conditions(query: Query, use: DateUse) -> tuple[list[tuple[exp.Ex
     for condition in (one for scope in query.scopes for one in query.conditions(scope)):
         if condition.clause not in ("where", "on") or not query.holds(condition):
             continue
-        named = [one for one in condition.node.find_all(exp.Column) if query.literal(one) is None]
+        named = [one for one in query.find(exp.Column, within=condition.node) if query.literal(one) is None]
         columns = [query.column(one) for one in named]
         own = [one for one in columns if one is not None and one.item == (use.table, use.column)]
         if own and len(own) == len(columns) and not condition.node.find(exp.Query):
@@ -86,7 +86,8 @@ def _find_period(
     assert isinstance(calendar, exp.Select)
     for node, _ in conditions:
         condition = node.copy()
-        for old, new in [*zip(node.find_all(exp.Column), condition.find_all(exp.Column), strict=True)]:
+        columns = (query.find(exp.Column, within=each) for each in (node, condition))
+        for old, new in zip(*columns, strict=True):
             text = query.literal(old)
             new.replace(exp.column("asked") if text is None else exp.Literal.string(text))
         calendar.where(condition, copy=False)

@@ -22,9 +22,6 @@ _DESCENDING = re.compile(r"\bdescending\b|\bdesc\b|\b(?:from )?(?:high(?:est)?|l
 _DOWNWARDS = re.compile(
     rf"{_HIGHEST.pattern}|{_DESCENDING.pattern}|\b(?:most|latest|newest|best|recent|youngest|last)\b", re.I
 )
-_RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
-"""What orders or compares rows, as NOT EXISTS does too."""
-
 _COUNT = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
 _ORDER = re.compile(r"\border\s+by\b", re.I)
 _TOP = re.compile(rf"\btop {_COUNT}\b", re.I)
@@ -72,5 +69,4 @@ def find_missing_rank(question: str, query: Query) -> str:
     superlatives = [match[0] for match in _SUPERLATIVE.finditer(question)]
     names = " ".join(column.name.lower() for column in query.find(exp.Column))
     named = any(superlative[:3].lower() in names for superlative in superlatives)
-    ranks = query.find(*_RANKS) or any(isinstance(each.parent, exp.Not) for each in query.find(exp.Exists))
-    return "" if named or ranks else next(iter(superlatives), "")
+    return "" if named or query.ranks_rows else next(iter(superlatives), "")

@@ -56,11 +56,11 @@ ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a colu
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _VALUES = frozenset({"expression", "expressions", "low", "high"})
 """Where a condition has what a column is compared with."""
+_RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
 _COMPARED = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
 _FIRST_ROWS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 
-End = Literal["max", "min"]
-ENDS: Mapping[End, type[exp.Expr]] = MappingProxyType({"max": exp.Max, "min": exp.Min})
+ENDS: Mapping[str, type[exp.Expr]] = MappingProxyType({"max": exp.Max, "min": exp.Min})
 """The largest and the smallest of something, with the aggregates that give them."""
 
 
@@ -171,23 +171,13 @@ class Query(ParsedQuery):
             self._texts[id(node)] = node, node.sql(dialect=self.rules.grammar)
         return self._texts[id(node)][1]
 
-    def write_qualified(self, node: exp.Expr) -> str:
-        """Return an expression of the query as SQL, with columns qualified by the schema's tables."""
-        copy = node.copy()
-        for own, column in zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True):
-            if found := self.column(own):
-                qualify_column(column, found.item, self.schema)
-                for part in column.parts:
-                    part.set("quoted", not part.name.isidentifier())
-        return copy.sql(dialect=self.schema.dialect)
-
     @locked_cached_property
     def _nodes(self) -> tuple[exp.Expr, ...]:
         return tuple(self.tree.walk())
 
-    def find(self, *kinds: type[N]) -> list[N]:
-        """Return the expressions of these kinds in the whole statement, from the outside in."""
-        return [node for node in self._nodes if isinstance(node, kinds)]
+    def find(self, *kinds: type[N], within: exp.Expr | None = None) -> list[N]:
+        """Return the expressions of these kinds in the whole statement or a part of it, from the outside in."""
+        return [node for node in (self._nodes if within is None else within.walk()) if isinstance(node, kinds)]
 
     # Names
 
@@ -251,12 +241,12 @@ class Query(ParsedQuery):
 
     def iterate_scope_columns(self, scope: Scope, within: exp.Expr | None = None) -> list[TableColumn]:
         """Yield the columns that refer to sources of a SELECT, only those in `within` if given."""
-        columns = self.columns if within is None else map(self.column, within.find_all(exp.Column))
+        columns = self.columns if within is None else map(self.column, self.find(exp.Column, within=within))
         return [column for column in columns if column is not None and column.scope is scope]
 
     def find_sources(self, node: exp.Expr, scope: Scope) -> list[QuerySource]:
         """Return the sources of a SELECT that an expression names, with repetitions."""
-        named = map(self.at, node.find_all(exp.Column))
+        named = map(self.at, self.find(exp.Column, within=node))
         return [one.source for one in named if one is not None and one.owner is scope and one.source is not None]
 
     def literal(self, node: exp.Expr) -> str | float | None:
@@ -497,8 +487,13 @@ class Query(ParsedQuery):
         limited = self._find_statement_with_clause("limit")
         return None if limited is None else get_limit_count(limited)
 
+    @property
+    def ranks_rows(self) -> bool:
+        """Whether it orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
+        return bool(self.find(*_RANKS)) or any(isinstance(each.parent, exp.Not) for each in self.find(exp.Exists))
+
     @locked_cached_property
-    def kept_ends(self) -> frozenset[End]:
+    def kept_ends(self) -> frozenset[str]:
         """The ends of which a condition, a window or a sub-query keeps only the rows."""
         found = ((end, node.find_ancestor(exp.Select)) for end, kind in ENDS.items() for node in self.find(kind))
         kept = {end for end, select in found if select is not self.tree}
