@@ -32,7 +32,7 @@ from .sql.parse import return_default_if_unparsable
 from .sql.query import Query
 from .sql.scope import is_aggregate_call
 from .terminal import sanitize_text
-from .words import ISO_TIME, split_name_into_words, stem_name, stems
+from .words import match_time, split_name_into_words, stem_name, stems
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -440,8 +440,8 @@ def _format_number(number: int | float, form: ColumnFormat, locale: str) -> str:
 
 def parse_date_text(text: str) -> datetime | None:
     """Parse a month, a day or a date with time; return None for any other text."""
-    match = ISO_TIME.fullmatch(text)
-    if match is None or not match["month"] or int(match["year"]) not in _YEARS:
+    match = match_time(text, "month")
+    if match is None or int(match["year"]) not in _YEARS:
         return None
     try:
         moment = datetime.fromisoformat(f"{text[:7]}-{match['day'] or '01'} {(match['clock'] or '00:00')[:8]}")

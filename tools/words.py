@@ -335,12 +335,13 @@ ISO_TIME = re.compile(
     r"(?P<fraction>\.\d+)?)?)(?P<zone> ?(?:Z|[+-]\d\d(?::?\d\d)?))?)?)?)?(?!\d)",
     re.ASCII,
 )
-"""A year, a month, a day or a time as ISO 8601 writes it: whoever matches it says which of them are meant."""
+"""A year, a month, a day or a time as ISO 8601 writes it."""
 
 
-def begins_with_day(text: str) -> bool:
-    """Whether a text begins with a day such as `2024-01-31`."""
-    return (match := ISO_TIME.match(text)) is not None and match["day"] is not None
+def match_time(text: str, least: str = "day", *, whole: bool = True) -> re.Match[str] | None:
+    """Return the match of a text, or of its beginning, that is a month, a day or a time; or None."""
+    match = ISO_TIME.fullmatch(text) if whole else ISO_TIME.match(text)
+    return match if match and match[least] else None
 
 
 # Names that were likely meant. There are two thresholds, because there are two things to do with such a name; where a

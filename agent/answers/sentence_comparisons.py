@@ -18,7 +18,7 @@ from sqlglot import exp
 from ...tools.labels import make_word_pattern, read_languages
 from ...tools.sql import Query
 from ...tools.sql.query import ENDS
-from ...tools.words import ISO_TIME, LONE_NUMBER_WORDS, fold, humanize_name
+from ...tools.words import LONE_NUMBER_WORDS, fold, humanize_name, match_time
 from ..records import PlainCell, PlainResult
 
 GAP = "\0"
@@ -80,7 +80,7 @@ class QueryResult:
         """Return the numbers of the rows with the largest or smallest value of a column."""
         cells = [row[column] for row in self.result.rows]
         values = [cell for cell in cells if isinstance(cell, int | float)]
-        values = values or [cell for cell in cells if isinstance(cell, str) and _is_date(cell)]
+        values = values or [cell for cell in cells if isinstance(cell, str) and match_time(cell, "month")]
         # What is missing may be the smallest: nothing sold is NULL in many a query.
         missing = cells.count(None) if pick == "max" else 0
         if not values or len(values) + missing < self.result.row_count:
@@ -126,10 +126,6 @@ class QueryResult:
             return kept if tied and not by_time else kept | {order if place.pick == "first" else _OTHER[order]}
         found = [(pick, each) for pick in ENDS for each in self.measures if not self.result.truncated]
         return kept | {pick for pick, each in found if self.find_extreme_rows(each, pick) == place.rows}
-
-
-def _is_date(text: str) -> bool:
-    return (match := ISO_TIME.fullmatch(text)) is not None and match["month"] is not None
 
 
 def _is_age(name: str) -> bool:
@@ -182,7 +178,7 @@ class ComparingSentence:
             if (
                 start.column == end.column
                 and (start.pick, end.pick) in (("first", "last"), ("min", "max"))
-                and all(each.isdecimal() or _is_date(each) for each in ends)
+                and all(each.isdecimal() or match_time(each, "month") for each in ends)
             ):
                 labels = [label for label in labels if label not in (start, end)]
         return labels

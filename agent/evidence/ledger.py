@@ -95,10 +95,9 @@ def format_kept_totals_note(
         return ""
     notices, without = resources.database.notices, query.edit()
     for source, table in (pair for scope in query.scopes for pair in scope.tables if pair[1].name in read):
-        condition = make_kept_totals_condition(notices, table)
-        rest = exp.select("*").from_(copy_source_node(source), copy=False)
-        kept_rows = parse_query_tree(f"SELECT {condition or 'true'}", query.schema.dialect).expressions[0]
-        rest.where(exp.not_(kept_rows), copy=False)
+        condition = make_kept_totals_condition(notices, table) or "true"
+        (others,) = parse_query_tree(f"SELECT NOT {condition}", query.schema.dialect).expressions
+        rest = exp.select("*").from_(copy_source_node(source), copy=False).where(others, copy=False)
         without.of(source.node).replace(rest.subquery(source.label, copy=False))
     with suppress(QueryError):  # if nobody can tell, there may be some
         if not (turn.approve or run.settings.approve or result.truncated):

@@ -19,7 +19,7 @@ from ..derived import cache_in_first_argument
 from ..errors import TableturnError
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope
-from ..words import ISO_TIME
+from ..words import ISO_TIME, match_time
 
 MIDNIGHT = " 00:00"
 """Behind a last day of which only the first moment is let through."""
@@ -183,7 +183,7 @@ def find_format(column: ColumnSchema, *, is_sqlite: bool) -> DateFormat | None:
         return DateFormat(False, " ")
     if not is_sqlite and kind == "date":
         return DateFormat(False)
-    samples = [ISO_TIME.match(str(sample)) for sample in column.samples]
+    samples = [match_time(str(sample), whole=False) for sample in column.samples]
     moments = [sample for sample in samples if sample is not None and is_date_text(sample[0][:10])]
     timed = {sample["mark"] or "" for sample in moments}
     return DateFormat(True, timed.pop()) if samples and len(moments) == len(samples) and len(timed) == 1 else None
@@ -217,8 +217,8 @@ def parse_days(text: str) -> DayRange:
 
 def find_comparison_range(operator: Operator, text: str, times: DateFormat) -> DayRange:
     """Return the range of days that a comparison of a column with a text allows."""
-    moment = ISO_TIME.fullmatch(text)
-    if moment is None or not moment["day"] or moment["zone"]:
+    moment = match_time(text)
+    if moment is None or moment["zone"]:
         return _find_month_comparison_range(operator, text) if times.text else NOTHING
     day, separator, clock = text[:10], moment["mark"] or "", moment["clock"] or ""
     if not is_date_text(day):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from ..database.table import Cell, Table
 from ..results import WorkLimit, compare_results
-from ..words import ISO_TIME
+from ..words import match_time
 from .terms import SandboxResult
 
 # So many digits are exact as a float too.
@@ -99,10 +99,9 @@ def _normalize_table_times(table: Table) -> Table:
 
 def _normalize_time_cell(cell: Cell) -> Cell:
     """Write a date or time in one standard form; return any other value unchanged."""
-    match = ISO_TIME.fullmatch(cell) if isinstance(cell, str) else None
-    if match and match["clock"] and not match["zone"]:
+    if isinstance(cell, str) and (match := match_time(cell, "clock")) and not match["zone"]:
         clock = match["clock"].rstrip("0").rstrip(".") if match["fraction"] else f"{match['clock']}:00"[:8]
-        return match[0][:10] if clock == "00:00:00" else f"{match[0][:10]} {clock}"
+        return cell[:10] if clock == "00:00:00" else f"{cell[:10]} {clock}"
     return cell
 
 

@@ -18,7 +18,7 @@ from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell, Limits, Table
 from ..database.watchdog import Cancellation
 from ..errors import QueryError, QueryFailed, QueryRejected, QueryTimeout
-from ..words import ISO_TIME
+from ..words import match_time
 from .terms import SandboxLimits
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ def _make_series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]
     if kinds and kinds <= {int, float} and all(abs(value) <= _EXACT for value in values if isinstance(value, int)):
         return pandas.Series(values, dtype="float64")
     if kinds == {str}:
-        if column.kind == "time" and all(value is None or _is_day_or_time(str(value)) for value in values):
+        found = [match_time(str(value)) for value in values if value is not None]
+        if column.kind == "time" and all(one and not one["zone"] and len(one["fraction"] or "") < 8 for one in found):
             times = pandas.to_datetime(pandas.Series(values, dtype="str"), format="ISO8601", errors="coerce")
             # A date that doesn't exist would be lost: then the column stays text.
             if int(times.isna().sum()) == values.count(None):
@@ -139,12 +140,6 @@ def _make_series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]
         empty = {"number": "Float64", "text": "str", "time": "datetime64[us]"}
         return pandas.Series(values, dtype=empty[column.kind])
     return pandas.Series(values, dtype=object)
-
-
-def _is_day_or_time(text: str) -> bool:
-    """Whether a text is a day, or a time without a zone that has microseconds at most."""
-    match = ISO_TIME.fullmatch(text)
-    return bool(match and match["day"] and not match["zone"] and len(match["fraction"] or "") <= len(".123456"))
 
 
 class _TableReader:

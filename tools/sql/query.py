@@ -373,10 +373,7 @@ class Query(ParsedQuery):
     def resolve_group_by_terms(self, scope: Scope) -> list[exp.Expr] | None:
         """Return the resolved GROUP BY terms; None without GROUP BY or with grouping sets."""
         group = scope.select.args.get("group")
-        several = group is not None and any(
-            group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets", "totals")
-        )
-        if group is None or several or group.find(exp.Rollup, exp.Cube, exp.GroupingSets) is not None:
+        if group is None or group.args.get("totals") or group.find(exp.Rollup, exp.Cube, exp.GroupingSets):
             return None
         return [self.resolve_order_or_group_term(term, scope).unnest() for term in group.expressions] or None
 
@@ -388,13 +385,10 @@ class Query(ParsedQuery):
 
     # Conditions
 
-    @locked_cached_property
-    def _conditions_by_scope(self) -> dict[int, tuple[QueryCondition, ...]]:
-        return {id(scope): tuple(self._iterate_conditions(scope)) for scope in self.scopes}
-
+    @cache_in_first_argument
     def conditions(self, scope: Scope) -> tuple[QueryCondition, ...]:
         """Return the conditions of a SELECT in the order of its clauses."""
-        return self._conditions_by_scope[id(scope)]
+        return tuple(self._iterate_conditions(scope))
 
     def list_required_conditions(self, scope: Scope) -> list[exp.Expr]:
         """Return the conditions of a SELECT that every row must meet."""
