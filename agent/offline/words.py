@@ -1,7 +1,6 @@
 """Words: of the grammar's lists, of a question and of identifiers, with their stems.
 
-The lists are in `data/lexicon.json`, and add to those of `tools.words`: common English, no training text and no
-database's names; a text there is a list.
+The lists of `data/lexicon.json` add to those of `tools.words`: common English, no training text, no database's names.
 """
 
 from __future__ import annotations
@@ -152,8 +151,8 @@ def _repeat_shared_noun(words: list[Token]) -> list[Token]:
 def split_identifier(identifier: str) -> tuple[str, ...]:
     """Split an identifier such as `LName` or `productname` into words, and expand abbreviations."""
     chunks = [chunk for chunk in re.split(r"[_\W]+", identifier) if chunk]
-    words = [
-        (chunk.lower(),) if chunk.lower() in ABBREVIATIONS else every.split_name_into_words(chunk) for chunk in chunks
+    words = [(low,) if (low := one.lower()) in ABBREVIATIONS else every.split_name_into_words(one) for one in chunks]
+        (low,) if (low := chunk.lower()) in ABBREVIATIONS else every.split_name_into_words(chunk) for chunk in chunks
     ]
     return tuple(part for chunk in words for word in chunk for part in _split_identifier_part(word))
 

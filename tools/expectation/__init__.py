@@ -146,19 +146,19 @@ def extract_query_traits(query: Query) -> Traits | None:
         "outer_join": _yes_or_no(any((join.side or "") != "" for join in query.find(exp.Join))),
         "order": _describe_sort_order(query),
         "inner_order": _yes_or_no(any(s.args.get("order") for s in query.find(exp.Select) if s is not tree)),
-        "group": _report_node_presence(query, exp.Group),
-        "having": _report_node_presence(query, exp.Having),
+        "group": _yes_or_no(query.find(exp.Group)),
+        "having": _yes_or_no(query.find(exp.Having)),
         "compound": type(tree).__name__.lower() if isinstance(tree, exp.SetOperation) else _NONE,
         "nested": _describe_subquery_use(query),
         "count_distinct": _yes_or_no(any(isinstance(count.this, exp.Distinct) for count in query.find(exp.Count))),
-        "like": _report_node_presence(query, exp.Like, exp.ILike),
-        "or": _report_node_presence(query, exp.Or),
-        "between": _report_node_presence(query, exp.Between),
+        "like": _yes_or_no(query.find(exp.Like, exp.ILike)),
+        "or": _yes_or_no(query.find(exp.Or)),
+        "between": _yes_or_no(query.find(exp.Between)),
         "above": ">=" if query.find(exp.GTE) else ">" if query.find(exp.GT) else _NONE,
         "below": "<=" if query.find(exp.LTE) else "<" if query.find(exp.LT) else _NONE,
-        "null": _report_node_presence(query, exp.Is),
-        "odd": _report_node_presence(query, *_ODD),
-        "with": _report_node_presence(query, exp.With),
+        "null": _yes_or_no(query.find(exp.Is)),
+        "odd": _yes_or_no(query.find(*_ODD)),
+        "with": _yes_or_no(query.find(exp.With)),
     }
     return MappingProxyType(traits)
 
@@ -208,10 +208,5 @@ def _describe_subquery_use(query: Query) -> str:
     return "other" if several else _NONE
 
 
-def _report_node_presence(query: Query, *kinds: type[exp.Expr]) -> str:
-    """Return `yes` if the query has a node of one of the kinds, else `no`."""
-    return _yes_or_no(bool(query.find(*kinds)))
-
-
-def _yes_or_no(answer: bool) -> str:
+def _yes_or_no(answer: object) -> str:
     return "yes" if answer else "no"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import TypeVar
 
 from sqlglot import exp
@@ -94,7 +94,7 @@ def _can_read_unnamed_columns(query: Query, words: Collection[str]) -> bool:
     if "natural" in words:
         return True
     return any(_hides_original_column_names(alias) for alias in query.find(exp.TableAlias)) or (
-        not query.rules.is_sqlite and any(_yield_possible_row_references(query))
+        not query.rules.is_sqlite and _may_read_rows(query)
     )
 
 
@@ -112,9 +112,8 @@ def _hides_original_column_names(alias: exp.TableAlias) -> bool:
     return not isinstance(source, exp.Select | exp.SetOperation | exp.Values | exp.Unnest)
 
 
-def _yield_possible_row_references(query: Query) -> Iterator[bool]:
-    """Yield whether each column is named like a source, and so may read a whole row."""
+def _may_read_rows(query: Query) -> bool:
+    """Whether a column is named like a source, and so may read a whole row."""
     named = query.find(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)
     sources = {node.alias_or_name.casefold() for node in named}
-    for column in query.find(exp.Column):
-        yield column.name.casefold() in sources
+    return any(column.name.casefold() in sources for column in query.find(exp.Column))
