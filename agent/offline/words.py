@@ -152,8 +152,6 @@ def split_identifier(identifier: str) -> tuple[str, ...]:
     """Split an identifier such as `LName` or `productname` into words, and expand abbreviations."""
     chunks = [chunk for chunk in re.split(r"[_\W]+", identifier) if chunk]
     words = [(low,) if (low := one.lower()) in ABBREVIATIONS else every.split_name_into_words(one) for one in chunks]
-        (low,) if (low := chunk.lower()) in ABBREVIATIONS else every.split_name_into_words(chunk) for chunk in chunks
-    ]
     return tuple(part for chunk in words for word in chunk for part in _split_identifier_part(word))
 
 
