@@ -243,7 +243,7 @@ def find_right_query(words: str, resources: Resources) -> str:
     if query is None or not isinstance(query.tree, exp.Query):
         return ""
     # `Select only those from Lyon` is words: a query reads a table that there is, or names nothing.
-    return sql if query.tables or query.tree.find(exp.Column, exp.Table) is None else ""
+    return sql if query.tables or not query.find(exp.Column, exp.Table) else ""
 
 
 def word_correction(answer: Answer, words: str, resources: Resources) -> CorrectionTurn:

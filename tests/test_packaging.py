@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -127,3 +127,33 @@ def test_what_is_sqlite_s_own_stays_there() -> None:
         if not name.startswith((inside, "evals.lab.")) and any(each.startswith(inside) for each in imported)
     }
     assert found == set()
+
+
+WALKS = frozenset(("bfs", "dfs", "find_all", "find_ancestor", "iter_expressions", "walk"))
+PARSES = frozenset(("exp.condition", "maybe_parse", "parse_into", "parse_one", "parse_text", "transpile"))
+MAY_WALK = {
+    "tools.sql": "it is the reading of a statement, which all others share",
+    "tools.database": "engines judge for themselves what they run",
+    "tools.knowledge.fragment": "it changes copies of the SQL that definitions have",
+    "tools.ledger.path": "of a CASE it leaves out the conditions",
+}
+"""The only places that go through syntax trees for themselves, and why; all others ask a `Query`."""
+MAY_PARSE = {"tools.sql.parse": "what it gives is remembered", "tools.database": MAY_WALK["tools.database"]}
+
+
+@pytest.mark.parametrize(("places", "names"), [(MAY_WALK, WALKS), (MAY_PARSE, PARSES)], ids=["walk", "parse"])
+def test_all_others_ask_a_query_about_a_statement(places: Mapping[str, str], names: frozenset[str]) -> None:
+    found = {name for name, path in modules() if not names.isdisjoint(_names_used(path))}
+    inside = {name: [place for place in places if f"{name}.".startswith(f"{place}.")] for name in found}
+    assert [name for name, within in inside.items() if not within and not name.startswith("evals.lab")] == []
+    assert {place for within in inside.values() for place in within} == {*places}, "a place that needs no leave"
+
+
+def _names_used(path: Path) -> Iterator[str]:
+    """The names that a module imports, and the attributes that it asks for, but for those of Python's own trees."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Attribute):
+            owner = node.value.id if isinstance(node.value, ast.Name) else ""
+            yield from () if owner == "ast" else (node.attr, f"{owner}.{node.attr}")

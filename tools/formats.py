@@ -32,7 +32,7 @@ from .sql.parse import return_default_if_unparsable
 from .sql.query import Query
 from .sql.scope import is_aggregate_call
 from .terminal import sanitize_text
-from .words import split_name_into_words, stem_name, stems
+from .words import match_time, split_name_into_words, stem_name, stems
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -62,10 +62,6 @@ _MOST_ZEROS = 100  # of a power of ten that is read
 _YEARS, _LIKELY_YEARS = range(1000, 3000), range(1700, 2101)  # with a name that says so, and without
 
 _CODE_BESIDE = re.compile(r"(?<=[^\W\d_])(?=-?\d)|(?<=\d)(?=[^\W\d_])")  # a currency's letters at a number
-_TIME = re.compile(
-    r"([12]\d{3})-(0[1-9]|1[0-2])(?:-([0-3]\d)"
-    r"(?:[ T]([0-2]\d:[0-5]\d)(?::([0-5]\d)(?:\.0+)?)?(?:Z|[+-]00(?::?00)?)?)?)?"
-)
 
 
 @dataclass(frozen=True)
@@ -444,12 +440,15 @@ def _format_number(number: int | float, form: ColumnFormat, locale: str) -> str:
 
 def parse_date_text(text: str) -> datetime | None:
     """Parse a month, a day or a date with time; return None for any other text."""
-    match = _TIME.fullmatch(text)
+    match = match_time(text, "month")
+    if match is None or int(match["year"]) not in _YEARS:
+        return None
     try:
-        clock = match and f"{match[4] or '00:00'}:{match[5] or '00'}"
-        return match and datetime.fromisoformat(f"{match[1]}-{match[2]}-{match[3] or '01'} {clock}")
+        moment = datetime.fromisoformat(f"{text[:7]}-{match['day'] or '01'} {(match['clock'] or '00:00')[:8]}")
     except ValueError:  # the 31st of February
         return None
+    # A part of a second and a zone are not written.
+    return None if re.search("[1-9 ]", f"{match['fraction']}{match['zone']}") else moment
 
 
 def _format_date_text(text: str, kind: FormatKind, locale: str) -> str:

@@ -124,7 +124,7 @@ _PART_WITH_DIGITS = re.compile(r"(?:A+(?!a)|A?a+)0*|0+|x+")
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_+")
 
-_SHORT_FORMS = {
+SHORT_FORMS = {
     "addr": ("address",),
     "amt": ("amount",),
     "avg": ("average",),
@@ -172,7 +172,7 @@ def _classify_char(character: str) -> str:
 @lru_cache(maxsize=50_000)
 def split_name_into_words(name: str) -> tuple[str, ...]:
     """Split a name into lower-case words, and expand common abbreviations."""
-    return tuple(word for part in split_name(name) for word in _SHORT_FORMS.get(part, (part,))) or (fold(name),)
+    return tuple(word for part in split_name(name) for word in SHORT_FORMS.get(part, (part,))) or (fold(name),)
 
 
 @lru_cache(maxsize=50_000)
@@ -309,7 +309,7 @@ class TokenizedQuestion:
         return [word for word in self.words if start <= word.start and word.end <= end]
 
 
-# Numbers and months.
+# Numbers and dates.
 
 LONE_NUMBER_WORDS: Mapping[str, int] = {
     word: number
@@ -329,6 +329,19 @@ MONTHS = tuple(
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
 """The months, in order, in English whatever the locale."""
+
+ISO_TIME = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)(?:(?P<mark>[ T])(?P<clock>\d\d:\d\d(?::\d\d"
+    r"(?P<fraction>\.\d+)?)?)(?P<zone> ?(?:Z|[+-]\d\d(?::?\d\d)?))?)?)?)?(?!\d)",
+    re.ASCII,
+)
+"""A year, a month, a day or a time as ISO 8601 writes it."""
+
+
+def match_time(text: str, least: str = "day", *, whole: bool = True) -> re.Match[str] | None:
+    """Return the match of a text, or of its beginning, that is a month, a day or a time; or None."""
+    match = ISO_TIME.fullmatch(text) if whole else ISO_TIME.match(text)
+    return match if match and match[least] else None
 
 
 # Names that were likely meant. There are two thresholds, because there are two things to do with such a name; where a

@@ -261,7 +261,7 @@ def build_display(
     def make_display() -> ColumnDisplay:
         formats = choose_column_formats(query, result.columns, result.rows, definitions, locale)
         names = map(name_column, headings(query, result.columns), result.columns, formats)
-        is_summary = query is None or query.tree.find(exp.Group, exp.AggFunc) is not None
+        is_summary = query is None or bool(query.find(exp.Group, exp.AggFunc))
         is_limited = query is not None and query.limit is not None and query.limit.name == str(result.row_count)
         is_ordered = query is not None and bool(query.order)
         return ColumnDisplay(tuple(names), formats, is_ordered, locale, is_summary, is_limited)

@@ -115,15 +115,13 @@ def fill_sentence(
         names = [cut(cell, TEXT_CHARACTERS) for cell in cells]
         texts.append(join_names(names, ROWS_IN_WORDS, f"{question} {gapped}") if all(names) else "")
     # A number in ORDER BY or GROUP BY is that of a column.
-    literals = [
-        each for each in query.tree.find_all(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)
-    ]
+    literals = [each for each in query.find(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)]
     given = " ".join([question, *(literal.name for literal in literals)])
     language = find_language(gapped) or find_language(f"{question} {gapped}")
     others = _find_named_rows(gapped, result, formats)
     placed = {row for place in places if place.column >= 0 for row in place.rows}
     names = [
-        *(humanize_name(each.name) for each in query.tree.find_all(exp.Identifier)),
+        *(humanize_name(each.name) for each in query.find(exp.Identifier)),
         *(literal.name for literal in literals),
         *others,
     ]

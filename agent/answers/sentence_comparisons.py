@@ -17,13 +17,12 @@ from sqlglot import exp
 
 from ...tools.labels import make_word_pattern, read_languages
 from ...tools.sql import Query
-from ...tools.words import LONE_NUMBER_WORDS, fold, humanize_name
+from ...tools.sql.query import ENDS
+from ...tools.words import LONE_NUMBER_WORDS, fold, humanize_name, match_time
 from ..records import PlainCell, PlainResult
 
 GAP = "\0"
 """Stands for a place where the words around it are looked at."""
-
-DATE = re.compile(r"\d{4}-\d\d(?:-\d\d.*)?", re.DOTALL)
 
 Ranking = Literal["high", "low", "either", "late", "early"]
 _RANKINGS: dict[Ranking, set[str]] = {
@@ -35,10 +34,8 @@ _RANKINGS: dict[Ranking, set[str]] = {
 }
 """Words that say why some rows are named and others are not, and the ends that they are of."""
 
-_ENDS: dict[str, type[exp.Expr]] = {"max": exp.Max, "min": exp.Min}
 _OTHER: dict[str, str] = {"max": "min", "min": "max"}
 _CONDITIONS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
-_WINDOWS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 _AGES = re.compile(r"age|ages|old|years?")
 
 _STOPS = frozenset(",;:.!?()[]…–—。、，：；！？।॥؟")
@@ -83,7 +80,7 @@ class QueryResult:
         """Return the numbers of the rows with the largest or smallest value of a column."""
         cells = [row[column] for row in self.result.rows]
         values = [cell for cell in cells if isinstance(cell, int | float)]
-        values = values or [cell for cell in cells if isinstance(cell, str) and DATE.fullmatch(cell)]
+        values = values or [cell for cell in cells if isinstance(cell, str) and match_time(cell, "month")]
         # What is missing may be the smallest: nothing sold is NULL in many a query.
         missing = cells.count(None) if pick == "max" else 0
         if not values or len(values) + missing < self.result.row_count:
@@ -107,34 +104,17 @@ class QueryResult:
             return ""
         return "max" if bool(self.query.order[0].args.get("desc")) != is_age else "min"
 
-    def find_kept_ends(self) -> set[str]:
-        """Return the ends of which a condition, a window or a subquery keeps only the rows."""
-        tree = self.query.tree
-        nested = {end: [each.find_ancestor(exp.Select) for each in tree.find_all(kind)] for end, kind in _ENDS.items()}
-        picks = {end for end, selects in nested.items() if any(select is not tree for select in selects)}
-        for each in tree.find_all(exp.Ordered):
-            window, select = each.find_ancestor(exp.Window), each.find_ancestor(exp.Select)
-            if (
-                isinstance(window.this, _WINDOWS)
-                if window
-                else select and select is not tree and select.args.get("limit")
-            ):
-                picks.add("max" if each.args.get("desc") else "min")
-        return picks
-
     def find_ends(self, place: Placeholder, *, by_time: bool = False) -> set[str]:
         """Return whether a placeholder stands for the largest or smallest value, or for its row."""
         query, order, rows = self.query, self.find_order(by_time=by_time), self.result.rows
         if place.column < 0:
             return set()
-        kept, is_number = self.find_kept_ends(), place.by in self.measures
+        kept, is_number = {*query.kept_ends}, place.by in self.measures
         if self.has_single_row:
             selects: list[exp.Expr] = query.tree.selects if isinstance(query.tree, exp.Query) else []
             output = selects[place.column] if len(selects) == len(self.result.columns) else None
-            own = {end for end, kind in _ENDS.items() if output and output.find(kind)}
-            return own or kept | (
-                {order} - {""} if query.order else {end for end, kind in _ENDS.items() if query.tree.find(kind)}
-            )
+            own = {end for end, kind in ENDS.items() if output and output.find(kind)}
+            return own or kept | ({order} - {""} if query.order else {end for end in ENDS if query.find(ENDS[end])})
         if query.limit is not None:  # what it cuts off may be larger or smaller
             return {order} - {""} if place.row == 0 and place.pick in (order, "first", "") else set()
         if place.pick in _OTHER:
@@ -144,7 +124,7 @@ class QueryResult:
             beside = rows[(1 if place.pick == "first" else -2) % len(rows)]  # itself in a result of which more was cut
             tied = bool(self.measures) and all(rows[place.row][each] == beside[each] for each in self.measures)
             return kept if tied and not by_time else kept | {order if place.pick == "first" else _OTHER[order]}
-        found = [(pick, each) for pick in _ENDS for each in self.measures if not self.result.truncated]
+        found = [(pick, each) for pick in ENDS for each in self.measures if not self.result.truncated]
         return kept | {pick for pick, each in found if self.find_extreme_rows(each, pick) == place.rows}
 
 
@@ -172,7 +152,7 @@ class ComparingSentence:
     def words(self) -> list[str]:
         """The words that may compare, with gaps and stops."""
         text, named = self.text, set(_list_words(" ".join(self.names)))
-        if self.table.query.tree.find(*_CONDITIONS):
+        if self.table.query.find(*_CONDITIONS):
             # `more than 5` tells a condition of the query, `more than {revenue.min}` does not.
             text = re.sub(rf"{compile_phrases('bounds').pattern}(?!\s?{GAP})", " ", text, flags=re.IGNORECASE)
         return [word for word in _list_words(text) if word not in named]
@@ -198,7 +178,7 @@ class ComparingSentence:
             if (
                 start.column == end.column
                 and (start.pick, end.pick) in (("first", "last"), ("min", "max"))
-                and all(each.isdecimal() or DATE.fullmatch(each) for each in ends)
+                and all(each.isdecimal() or match_time(each, "month") for each in ends)
             ):
                 labels = [label for label in labels if label not in (start, end)]
         return labels
@@ -233,7 +213,7 @@ class ComparingSentence:
                 continue
             around = [places for _, places in (*self.clauses[number:], *self.clauses[number::-1])]
             near = next((cells for places in around if (cells := [each for each in places if each.column >= 0])), [])
-            ordered = self.table.query.order and not self.table.find_kept_ends()
+            ordered = self.table.query.order and not self.table.query.kept_ends
             if ordered and any(place.is_list for place in near):
                 continue  # `from the lowest to the highest: {name}` tells the order
             ends = [self.table.find_ends(place, by_time=ranking in ("late", "early")) for place in near]

@@ -95,7 +95,7 @@ def _measure_query_complexity(query: Query, items: Sequence[LinkedItem]) -> Quer
     expected = {(table, column): p for table, column, p in items}
     names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.used.columns}
     unexpected = sum(1 - expected.get(name, 0.0) for name in names) if expected else 0.0
-    joins, selects = (sum(1 for _ in query.tree.find_all(kind)) for kind in (exp.Join, exp.Select))
+    joins, selects = len(query.find(exp.Join)), len(query.find(exp.Select))
     return QueryComplexity(round(unexpected, 3), joins, selects - 1)
 
 

@@ -16,7 +16,7 @@ from ...tools.errors import QueryError
 from ...tools.labels import Labels
 from ...tools.ledger import Ledger, NotCountedError, build_query_ledger
 from ...tools.ledger.path import copy_source_node
-from ...tools.sql import Query
+from ...tools.sql import Query, parse_query_tree
 from ..advice import with_fallback
 from ..records import Attempt, Turn
 from ..resources import Run
@@ -91,13 +91,13 @@ def format_kept_totals_note(
     Runs a query, so call it within an effect.
     """
     read, result, resources = sorted(kept & query.tables.keys()), chosen.result, run.resources
-    if not read or result is None or query.tree.find(exp.AggFunc, exp.Window, exp.Limit) is None:
+    if not read or result is None or not query.find(exp.AggFunc, exp.Window, exp.Limit):
         return ""
     notices, without = resources.database.notices, query.edit()
     for source, table in (pair for scope in query.scopes for pair in scope.tables if pair[1].name in read):
-        condition = make_kept_totals_condition(notices, table)
-        rest = exp.select("*").from_(copy_source_node(source), copy=False)
-        rest.where(exp.not_(exp.condition(condition or "true", dialect=query.rules.grammar)), copy=False)
+        condition = make_kept_totals_condition(notices, table) or "true"
+        (others,) = parse_query_tree(f"SELECT NOT {condition}", query.schema.dialect).expressions
+        rest = exp.select("*").from_(copy_source_node(source), copy=False).where(others, copy=False)
         without.of(source.node).replace(rest.subquery(source.label, copy=False))
     with suppress(QueryError):  # if nobody can tell, there may be some
         if not (turn.approve or run.settings.approve or result.truncated):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ...tools.errors import NotUnderstood
+from ...tools.words import match_time
 from .compose import build_query_frame
 from .frame import Aggregate, Column, Operand, Operator, Predicate, QueryFrame, Scalar
 from .mentions import Mention, find_mentions, resolve_mentions
@@ -222,7 +223,6 @@ def read_grouping(match: PatternMatch) -> str | None:
 
 
 _DATED = re.compile(r"\d{4}[-/]|[-/]\d{4}|, \d{4}")
-_ISO = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def _may_be_year(value: object) -> bool:
@@ -243,7 +243,7 @@ def _add_comparison(state: ParseState, term: Operand, operator: Operator, value:
             return state.add(term, "like", f"%{value}%")
         whole: Operator = {">": ">=", "<=": "<"}.get(operator, operator)  # type: ignore[assignment]
         # A whole date: columns declared as dates take a mere year for a number, which any text is larger than.
-        first = "-01-01" if _ISO.match(texts[0]) else ""
+        first = "-01-01" if match_time(texts[0], whole=False) else ""
         return state.add(term, whole, f"{value + (whole != operator)}{first}")
     return state.add(term, operator, str(value) if schema and schema.kind == "text" and operator == "=" else value)
 

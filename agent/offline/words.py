@@ -1,6 +1,6 @@
 """Words: of the grammar's lists, of a question and of identifiers, with their stems.
 
-The lists are in `data/lexicon.json`: common English, no training text and no database's names; a text there is a list.
+The lists of `data/lexicon.json` add to those of `tools.words`: common English, no training text, no database's names.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, cast
 
-from ...tools.words import IRREGULAR_PLURALS, NUMBER_WORDS, fold, split_name_into_words, stem_english_word
+from ...tools import words as every
 
 _LISTS = cast(
     "dict[str, Any]", json.loads(files(__name__.rpartition(".")[0]).joinpath("data/lexicon.json").read_text("utf-8"))
@@ -24,7 +24,7 @@ def _load_word_set(name: str) -> frozenset[str]:
     return frozenset(_LISTS[name].split())
 
 
-def _load_word_lists(name: str) -> Mapping[str, tuple[str, ...]]:
+def _load_word_lists(name: str) -> dict[str, tuple[str, ...]]:
     return {word: tuple(text.split()) for word, text in _LISTS[name].items()}
 
 
@@ -37,10 +37,10 @@ def _load_phrases_by_first_word() -> Mapping[str, tuple[tuple[tuple[str, ...], s
     return {first: tuple(sorted(options, key=lambda option: -len(option[0]))) for first, options in found.items()}
 
 
-IRREGULAR: Mapping[str, str] = IRREGULAR_PLURALS | _LISTS["irregular"]
+IRREGULAR: Mapping[str, str] = every.IRREGULAR_PLURALS | _LISTS["irregular"]
 """Words whose singular no stemmer finds."""
 
-ABBREVIATIONS = _load_word_lists("abbreviations")
+ABBREVIATIONS = every.SHORT_FORMS | _load_word_lists("abbreviations")
 """Meanings of common abbreviations in identifiers."""
 
 SUFFIXES = ("name", "id", "code", "type", "date", "number", "year", "time", "title", "count", "description")
@@ -52,19 +52,19 @@ GENERIC = _load_word_set("generic")
 NOISE = _load_word_set("noise")
 """Words without meaning for the grammar, dropped before it."""
 
-COMMANDS = _load_word_set("commands")
+COMMANDS = every.FUNCTION_WORDS - NOISE | _load_word_set("commands")
 """Words that ask or connect, and are never names or values by themselves."""
 
 CHAIN = _load_word_set("chain")
 """Words across which a column list still belongs to the table that follows it."""
 
-HARMLESS = _load_word_set("harmless")
-"""Words that may stay unread without harm."""
+HARMLESS = every.FUNCTION_WORDS - {"more", "most"} | _load_word_set("harmless")
+"""Words that may stay unread without harm: not those that compare."""
 
 UNSPOKEN = _load_word_set("unspeakable")
 """Words for what a frame cannot express, unless the schema or a value contains them."""
 
-NUMBERS: Mapping[str, int] = NUMBER_WORDS | _LISTS["numbers"]
+NUMBERS: Mapping[str, int] = every.NUMBER_WORDS | _LISTS["numbers"]
 
 COMPARATIVES = {word: (text[0], text[1:]) for word, text in _load_word_lists("comparatives").items()}
 """Comparing words: the operator, and the column words that the adjective is about."""
@@ -115,7 +115,7 @@ class Token:
 def stem_word(word: str) -> str:
     """Return the stem of a lower-case word; irregular plurals become singular first."""
     word = IRREGULAR.get(word, word)
-    return stem_english_word(word) if len(word) > 2 else word
+    return every.stem_english_word(word) if len(word) > 2 else word
 
 
 def split_question_into_words(question: str) -> tuple[Token, ...]:
@@ -127,7 +127,7 @@ def split_question_into_words(question: str) -> tuple[Token, ...]:
         quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
         text = text[1:-1].strip() if quoted else text
         lower = text.lower()
-        found.append(Token(text, lower, stem_word(fold(lower)), match.start(), match.end(), quoted))
+        found.append(Token(text, lower, stem_word(every.fold(lower)), match.start(), match.end(), quoted))
     return tuple(_repeat_shared_noun(found))
 
 
@@ -151,7 +151,7 @@ def _repeat_shared_noun(words: list[Token]) -> list[Token]:
 def split_identifier(identifier: str) -> tuple[str, ...]:
     """Split an identifier such as `LName` or `productname` into words, and expand abbreviations."""
     chunks = [chunk for chunk in re.split(r"[_\W]+", identifier) if chunk]
-    words = [(chunk.lower(),) if chunk.lower() in ABBREVIATIONS else split_name_into_words(chunk) for chunk in chunks]
+    words = [(low,) if (low := one.lower()) in ABBREVIATIONS else every.split_name_into_words(one) for one in chunks]
     return tuple(part for chunk in words for word in chunk for part in _split_identifier_part(word))
 
 

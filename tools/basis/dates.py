@@ -19,12 +19,11 @@ from ..derived import cache_in_first_argument
 from ..errors import TableturnError
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope
+from ..words import ISO_TIME, match_time
 
 MIDNIGHT = " 00:00"
 """Behind a last day of which only the first moment is let through."""
 Operator = Literal["=", "<", "<=", ">", ">="]
-_PREFIX = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:([ T])(\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?")
 _OPERATORS: dict[type[exp.Expr], Operator] = {exp.EQ: "=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
 
 _SECONDS = 0.1
@@ -184,9 +183,9 @@ def find_format(column: ColumnSchema, *, is_sqlite: bool) -> DateFormat | None:
         return DateFormat(False, " ")
     if not is_sqlite and kind == "date":
         return DateFormat(False)
-    samples = [_MOMENT.match(str(sample)) for sample in column.samples]
-    moments = [sample for sample in samples if sample is not None and is_date_text(sample[1])]
-    timed = {sample[2] or "" for sample in moments}
+    samples = [match_time(str(sample), whole=False) for sample in column.samples]
+    moments = [sample for sample in samples if sample is not None and is_date_text(sample[0][:10])]
+    timed = {sample["mark"] or "" for sample in moments}
     return DateFormat(True, timed.pop()) if samples and len(moments) == len(samples) and len(timed) == 1 else None
 
 
@@ -205,10 +204,10 @@ def add_days(day: str, days: int) -> str:
 
 def parse_days(text: str) -> DayRange:
     """Return the range of days of a year, a month or a day."""
-    match = _PREFIX.fullmatch(text)
-    if match is None:
+    match = ISO_TIME.fullmatch(text)
+    if match is None or match["mark"]:
         return NOTHING
-    year, month, day = match.groups()
+    year, month, day = match.group("year", "month", "day")
     first = f"{year}-{month or '01'}-{day or '01'}"
     if not is_date_text(first):
         return NOTHING
@@ -218,10 +217,10 @@ def parse_days(text: str) -> DayRange:
 
 def find_comparison_range(operator: Operator, text: str, times: DateFormat) -> DayRange:
     """Return the range of days that a comparison of a column with a text allows."""
-    moment = _MOMENT.fullmatch(text)
-    if moment is None:
+    moment = match_time(text)
+    if moment is None or moment["zone"]:
         return _find_month_comparison_range(operator, text) if times.text else NOTHING
-    day, separator, clock = moment[1], moment[2] or "", moment[3] or ""
+    day, separator, clock = text[:10], moment["mark"] or "", moment["clock"] or ""
     if not is_date_text(day):
         return NOTHING
     if operator == "=":

@@ -11,7 +11,7 @@ from sqlglot import exp
 from ..sql.explain import QueryExplainer
 from ..sql.query import Query, QueryCondition
 from ..values.match import ValueMatch
-from ..words import MONTHS, NUMBER_WORDS, stem_name, words
+from ..words import ISO_TIME, MONTHS, NUMBER_WORDS, stem_name, words
 
 _YEAR = re.compile(r"(1[89]|20)\d\d")
 _AFTER = frozenset({"after", "later", "following", "past"})
@@ -185,8 +185,9 @@ class _QuestionWordFinder:
         years = {word.folded for word in self._words if _YEAR.fullmatch(word.folded)}
         if years and year.group() not in years:
             return self._find_first_word(self._get_neighbouring_year(text, node))
-        month = re.match(r"\d{4}-(\d\d)", text)
-        names = [MONTHS[int(month[1]) - 1]] if month and 1 <= int(month[1]) <= 12 else []
+        match = ISO_TIME.match(text)
+        month = int(match["month"] or 0) if match else 0
+        names = [MONTHS[month - 1]] if 1 <= month <= 12 else []
         return " ".join(word.text for word in self._words if word.folded in names or word.folded == year.group())
 
     def _get_neighbouring_year(self, text: str, node: exp.Expr) -> str:
@@ -229,7 +230,7 @@ def _is_month_literal(node: exp.Expr) -> bool:
 
 def _list_condition_values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, exp.Expr]]:
     """Yield the texts and numbers of a condition, without format arguments of functions."""
-    for node in part.find_all(exp.Literal, exp.Column):
+    for node in query.find(exp.Literal, exp.Column, within=part):
         if isinstance(node, exp.Literal) and isinstance(node.parent, exp.TimeToStr) and node.arg_key == "format":
             continue
         value = query.literal(node)

@@ -17,6 +17,7 @@ Duplicates = Literal["kept", "removed", "none"]
 """Whether equal rows of a result are kept, were removed, or cannot be."""
 
 _JOINS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
+_SETS = (exp.Explode, exp.ExplodingGenerateSeries, exp.Unnest, exp.UDTF)
 _ROW_FUNCTIONS = re.compile(
     r"^(unnest|flatten|generate_|explode|inline|regexp_matches|range$)|_(each|keys|elements|to_table|recordset|array_text)",
     re.IGNORECASE,
@@ -33,9 +34,10 @@ def describe_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates
     if scope is None:
         return "", "kept"
     select, distinct = scope.select, scope.select.args.get("distinct")
-    calls = [node for item in select.expressions for node in item.find_all(exp.Func)]
+    calls = [node for item in select.expressions for node in query.find(exp.Func, within=item)]
     on = distinct.args.get("on") if distinct is not None else None
-    if any(_returns_several_rows(node) for node in calls):
+    joined = {id(node) for source in query.find(exp.From, exp.Join) for node in query.find(*_SETS, within=source)}
+    if any(id(node) not in joined and _returns_several_rows(node) for node in calls):
         return "", "removed" if distinct is not None and on is None else "kept"
     if on is not None:
         return _format_row_per(on.expressions or [on], query, labels), "kept"
@@ -55,9 +57,7 @@ def describe_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates
 
 def _returns_several_rows(node: exp.Expr) -> bool:
     """Whether a function call returns several rows for one input row."""
-    if isinstance(node, exp.Explode | exp.ExplodingGenerateSeries | exp.Unnest | exp.UDTF):
-        return node.find_ancestor(exp.From, exp.Join) is None
-    return isinstance(node, exp.Anonymous) and bool(_ROW_FUNCTIONS.search(node.name))
+    return isinstance(node, _SETS) or (isinstance(node, exp.Anonymous) and bool(_ROW_FUNCTIONS.search(node.name)))
 
 
 def _describe_group_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, Duplicates]:

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias, get_args
 from ..database.table import Cell
 from ..formats import PLAIN, PLAIN_NUMBER, ColumnFormat, choose_column_formats, format_cell
 from ..terminal import sanitize_text
-from ..words import humanize_name, split_name, stem_english_word
+from ..words import ISO_TIME, humanize_name, split_name, stem_english_word
 from .chart import Chart, ChartAxis, ChartMark, Kind, TimeUnit, format_time_by_unit
 from .wish import ChartRequest
 
@@ -54,7 +54,6 @@ _NO_NUMBER = frozenset({"nan", "infinity", "-infinity", "inf", "-inf"})
 
 _BLOB = re.compile(r"x'(?:[0-9A-Fa-f]{2})*'")
 _QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
-_TIME = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)([ T]\d\d:\d\d.*)?)?)?", re.ASCII)
 
 _LARGEST = 1e300  # of numbers that are drawn: a difference of larger ones may be no number
 
@@ -460,15 +459,16 @@ def _parse_time(text: str) -> tuple[str, TimeUnit] | None:
     """Return a point in time and its unit; None if the text is not a time."""
     if quarter := _QUARTER.fullmatch(text):
         return f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}-01T00:00:00", "quarter"
-    match = _TIME.fullmatch(text)
-    if match is None or not match.lastindex or (match.lastindex == 1 and int(text) not in _YEARS):
-        return None
+    match = ISO_TIME.fullmatch(text)
     units: tuple[TimeUnit, ...] = ("year", "month", "date", "second")
+    parts = sum(part is not None for part in match.group("year", "month", "day", "clock")) if match else 0
+    if not parts or (parts == 1 and int(text) not in _YEARS):
+        return None
     try:
-        point = datetime.fromisoformat(text + "-01-01"[3 * match.lastindex - 3 :])
+        point = datetime.fromisoformat(text + "-01-01"[3 * parts - 3 :])
     except ValueError:
         return None
-    return point.replace(tzinfo=None, microsecond=0).isoformat(), units[match.lastindex - 1]
+    return point.replace(tzinfo=None, microsecond=0).isoformat(), units[parts - 1]
 
 
 def _shorten_axis_text(text: str) -> str:

@@ -80,7 +80,7 @@ def fix_string_quotes(example: Example) -> Example:
 def find_example_fault(question: str, sql: str) -> str:
     """Return why an example that `check_example` takes would mislead a model; empty if nothing is wrong."""
     query = Query.of(sql, "sqlite")
-    texts = (literal.name.strip().lower() for literal in query.tree.find_all(exp.Literal) if literal.is_string)
+    texts = (literal.name.strip().lower() for literal in query.find(exp.Literal) if literal.is_string)
     if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
         return "a value is masked: it stands for nothing that the question says"
     if superlative := find_missing_rank(question, query):

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
-from sqlglot import transpile
 
 from ..errors import ExampleStoreError
+from ..sql import Query
 from ..sql.dialects import get_dialect_rules
 from .embedding import Embedding, make_embedding
 from .example import Example
@@ -56,7 +56,7 @@ class SeedProgram:
         """Return the program with its SQL translated to another dialect."""
         if dialect == "sqlite":
             return self
-        return replace(self, sql=transpile(self.sql, "sqlite", get_dialect_rules(dialect).grammar)[0])
+        return replace(self, sql=Query.of(self.sql, "sqlite").tree.sql(get_dialect_rules(dialect).grammar))
 
 
 @cache

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
 
-from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from ..database.schema import Schema
@@ -140,11 +139,9 @@ def _adapt_verified_answer(
 def _find_constants(query: Query, told: str) -> dict[str, tuple[Sequence[QueryToken], Sequence[tuple[str, str]]]]:
     """Return the query's constants that the question names exactly once, by their words."""
     columns: dict[str, list[tuple[str, str]]] = {}
-    comparisons = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
-    for node in (node for scope in query.scopes for node in query.own(scope, *comparisons)):
-        for column, operand in () if isinstance(node.parent, exp.Escape) else query.iterate_column_comparisons(node):
-            if isinstance(text := query.literal(operand), str):
-                columns.setdefault(normalize_constant_text(text), []).append(column.item)
+    for column, operand in (pair for node, _ in query.comparisons for pair in query.iterate_column_comparisons(node)):
+        if isinstance(text := query.literal(operand), str):
+            columns.setdefault(normalize_constant_text(text), []).append(column.item)
     constants: dict[str, list[QueryToken]] = {}
     for token in query.tokens:
         if token.token_type in (TokenType.STRING, TokenType.NUMBER):

@@ -142,23 +142,23 @@ def extract_query_traits(query: Query) -> Traits | None:
     traits = {
         "outputs": _count_output_columns(outputs),
         "aggregates": _list_aggregate_functions(outputs),
-        "tables": str(min(len(list(tree.find_all(exp.Table))), _MOST)),
-        "outer_join": _yes_or_no(any((join.side or "") != "" for join in tree.find_all(exp.Join))),
+        "tables": str(min(len(query.find(exp.Table)), _MOST)),
+        "outer_join": _yes_or_no(any((join.side or "") != "" for join in query.find(exp.Join))),
         "order": _describe_sort_order(query),
-        "inner_order": _yes_or_no(any(s.args.get("order") for s in tree.find_all(exp.Select) if s is not tree)),
-        "group": _report_node_presence(tree, exp.Group),
-        "having": _report_node_presence(tree, exp.Having),
+        "inner_order": _yes_or_no(any(s.args.get("order") for s in query.find(exp.Select) if s is not tree)),
+        "group": _yes_or_no(query.find(exp.Group)),
+        "having": _yes_or_no(query.find(exp.Having)),
         "compound": type(tree).__name__.lower() if isinstance(tree, exp.SetOperation) else _NONE,
-        "nested": _describe_subquery_use(tree),
-        "count_distinct": _yes_or_no(any(isinstance(count.this, exp.Distinct) for count in tree.find_all(exp.Count))),
-        "like": _report_node_presence(tree, exp.Like, exp.ILike),
-        "or": _report_node_presence(tree, exp.Or),
-        "between": _report_node_presence(tree, exp.Between),
-        "above": ">=" if tree.find(exp.GTE) else ">" if tree.find(exp.GT) else _NONE,
-        "below": "<=" if tree.find(exp.LTE) else "<" if tree.find(exp.LT) else _NONE,
-        "null": _report_node_presence(tree, exp.Is),
-        "odd": _report_node_presence(tree, *_ODD),
-        "with": _report_node_presence(tree, exp.With),
+        "nested": _describe_subquery_use(query),
+        "count_distinct": _yes_or_no(any(isinstance(count.this, exp.Distinct) for count in query.find(exp.Count))),
+        "like": _yes_or_no(query.find(exp.Like, exp.ILike)),
+        "or": _yes_or_no(query.find(exp.Or)),
+        "between": _yes_or_no(query.find(exp.Between)),
+        "above": ">=" if query.find(exp.GTE) else ">" if query.find(exp.GT) else _NONE,
+        "below": "<=" if query.find(exp.LTE) else "<" if query.find(exp.LT) else _NONE,
+        "null": _yes_or_no(query.find(exp.Is)),
+        "odd": _yes_or_no(query.find(*_ODD)),
+        "with": _yes_or_no(query.find(exp.With)),
     }
     return MappingProxyType(traits)
 
@@ -191,27 +191,22 @@ def _describe_sort_order(query: Query) -> str:
     return direction if query.limit is None else f"{direction}+limit"
 
 
-def _describe_subquery_use(tree: exp.Expr) -> str:
+def _describe_subquery_use(query: Query) -> str:
     """Return how the query uses a sub-query: in, not in, equals, compared, exists or other."""
-    if any(isinstance(negated.this, exp.In) and negated.this.args.get("query") for negated in tree.find_all(exp.Not)):
+    if any(isinstance(negated.this, exp.In) and negated.this.args.get("query") for negated in query.find(exp.Not)):
         return "not in"
-    if any(node.args.get("query") for node in tree.find_all(exp.In)):
+    if any(node.args.get("query") for node in query.find(exp.In)):
         return "in"
-    parents = [type(query.parent) for query in tree.find_all(exp.Subquery)]
+    parents = [type(inner.parent) for inner in query.find(exp.Subquery)]
     if exp.EQ in parents:
         return "equals"
     if any(parent in (exp.GT, exp.LT, exp.GTE, exp.LTE) for parent in parents):
         return "compared"
-    if tree.find(exp.Exists):
+    if query.find(exp.Exists):
         return "exists"
-    several = not isinstance(tree, exp.SetOperation) and len(list(tree.find_all(exp.Select))) > 1
+    several = not isinstance(query.tree.unnest(), exp.SetOperation) and len(query.find(exp.Select)) > 1
     return "other" if several else _NONE
 
 
-def _report_node_presence(tree: exp.Expr, *kinds: type[exp.Expr]) -> str:
-    """Return `yes` if the tree has a node of one of the kinds, else `no`."""
-    return _yes_or_no(tree.find(*kinds) is not None)
-
-
-def _yes_or_no(answer: bool) -> str:
+def _yes_or_no(answer: object) -> str:
     return "yes" if answer else "no"

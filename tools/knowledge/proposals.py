@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from ..sql import Query, read_query
+from ..sql.query import qualify_column
 from ..words import STOP_WORDS, Word, fold, make_word_set, stem_name, stems, words
 from .entry import Entry, Item
 from .read import write_path
@@ -54,17 +55,27 @@ class _QueryParts:
     """The conditions and aggregates of a query, with qualified column names."""
 
     def __init__(self, query: Query) -> None:
-        self._query = query
+        self.query = query
         conditions = (condition for scope in query.scopes for condition in query.conditions(scope))
         # What CASE tells apart in an aggregate is a part of a metric, and no term.
         parts = (one.node for one in conditions if one.clause != "counted" or query.around(one.node, exp.Filter))
-        self.conditions = {query.write_qualified(part): part for part in parts}
-        self.literals = {str(node.this) for node in query.tree.find_all(exp.Literal)}
-        self.aggregates = {query.write_qualified(node): node for node in query.tree.find_all(exp.AggFunc)}
+        self.conditions = {self.write_qualified(part): part for part in parts}
+        self.literals = {str(node.this) for node in query.find(exp.Literal)}
+        self.aggregates = {self.write_qualified(node): node for node in query.find(exp.AggFunc)}
+
+    def write_qualified(self, node: exp.Expr) -> str:
+        """Return an expression of the query as SQL, with columns qualified by the schema's tables."""
+        query, copy = self.query, node.copy()
+        for own, column in zip(*(query.find(exp.Column, within=each) for each in (node, copy)), strict=True):
+            if found := query.column(own):
+                qualify_column(column, found.item, query.schema)
+                for part in column.parts:
+                    part.set("quoted", not part.name.isidentifier())
+        return copy.sql(dialect=query.schema.dialect)
 
     def place(self, node: exp.Expr | None) -> Item | None:
         """Return the table and column that a node refers to; None if it is not a column."""
-        column = self._query.column(node)
+        column = self.query.column(node)
         return column and column.item
 
     def get_compared_columns(self, node: exp.Expr) -> tuple[Item, Item] | None:
@@ -74,13 +85,13 @@ class _QueryParts:
 
     def reads_any_column(self, node: exp.Expr) -> bool:
         """Whether a part of the query reads a column."""
-        return any(self.place(column) for column in node.find_all(exp.Column))
+        return any(self.place(column) for column in self.query.find(exp.Column, within=node))
 
     def find_undeclared_joins(self) -> dict[str, tuple[Item, Item]]:
         """Return the conditions that join two tables by columns other than declared keys."""
         keys = {
             frozenset(((key.table, a), (key.ref_table, b)))
-            for key in self._query.schema.foreign_keys
+            for key in self.query.schema.foreign_keys
             for a, b in zip(key.columns, key.ref_columns, strict=True)
         }
         pairs = {text: ends for text, node in self.conditions.items() if (ends := self.get_compared_columns(node))}
@@ -113,11 +124,13 @@ def _find_definition(old: _QueryParts, new: _QueryParts, question: str, schema: 
         and new.reads_any_column(node)
         and not new.get_compared_columns(node)
         and node.find(exp.AggFunc) is None
-        and not any(str(literal.this).casefold() in question.casefold() for literal in node.find_all(exp.Literal))
+        and not any(
+            str(literal.this).casefold() in question.casefold() for literal in new.query.find(exp.Literal, within=node)
+        )
     }
     tables = {word for table in schema.tables for word in stem_name(table.name)}
     if own:
-        parts = [part for node in own.values() for part in node.find_all(exp.Column, exp.Literal)]
+        parts = [part for node in own.values() for part in new.query.find(exp.Column, exp.Literal, within=node)]
         named = {stem for part in parts for stem in stem_name(part.name)}
         columns = {part.name.lower() for part in parts if isinstance(part, exp.Column)}
         if name := _find_phrase(question, tables, lambda stem: stem in named, columns):

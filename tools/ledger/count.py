@@ -202,7 +202,7 @@ class _LedgerCounter:
         found = list[TableColumn]()
         for node in nodes:
             if (column := find_passed_column(self.query, node)) is None:
-                named = [find_passed_column(self.query, one) for one in node.find_all(exp.Column)]
+                named = [find_passed_column(self.query, one) for one in self.query.find(exp.Column, within=node)]
                 if any(what != "variants" or one is None or is_text_column(one.schema) for one in named):
                     self.not_counted.append(f"{what} of {self.query.text(node)}: the value is computed")
             elif column.scope is scope and not (column.source.table is not None and column.is_primary_key):
@@ -357,7 +357,7 @@ class _LedgerCounter:
             if isinstance(node.parent, exp.Filter) or inner.find(*UNLIKE_NULL):
                 self.not_counted.append(f"missing values of {self.query.text(inner)}: not every row is averaged")
             else:
-                averaged += inner.find_all(exp.Column)
+                averaged += self.query.find(exp.Column, within=inner)
         grouped = self.query.resolve_group_by_terms(scope) or ()
         every = [(one, "grouped", is_cut) for one in self._find_columns(grouped, scope, "missing values")]
         every += [(one, "averaged", True) for one in self._find_columns(averaged, scope, "missing values")]
@@ -408,7 +408,7 @@ class _LedgerCounter:
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys, or else by the values that are compared."""
         expected, (link, *more) = expects_every_row_to_match(self.query, step), step.links
-        nodes = (one for condition in step.conditions for one in condition.walk())
+        nodes = (one for condition in step.conditions for one in self.query.find(exp.Expr, within=condition))
         constants = (one.name for one in nodes if one.name and self.query.literal(one) is not None)
         if any(re.search(rf"\b{re.escape(text)}\b", self.question, re.IGNORECASE) for text in constants):
             return False  # who asks for some partners does not expect all rows to have one

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from ..basis.dates import DateUse, add_days, find_date_use, find_format, is_date_text
 from ..database.schema import ColumnSchema
+from ..sql.parse import parse_query_tree
 from ..sql.query import Query, TableColumn
 from .ledger import NewestDate
 from .path import Count, NotCountedError, copy_source_node, make_column, select_from
@@ -62,7 +63,7 @@ def _list_date_conditions(query: Query, use: DateUse) -> tuple[list[tuple[exp.Ex
     for condition in (one for scope in query.scopes for one in query.conditions(scope)):
         if condition.clause not in ("where", "on") or not query.holds(condition):
             continue
-        named = [one for one in condition.node.find_all(exp.Column) if query.literal(one) is None]
+        named = [one for one in query.find(exp.Column, within=condition.node) if query.literal(one) is None]
         columns = [query.column(one) for one in named]
         own = [one for one in columns if one is not None and one.item == (use.table, use.column)]
         if own and len(own) == len(columns) and not condition.node.find(exp.Query):
@@ -80,16 +81,17 @@ def _find_period(
     """
     middle = use.last[:10] if use.last and use.last[:10] < str(today) else str(today)
     begin, end = add_days(middle, -_DAYS_BEFORE), add_days(middle, _DAYS - _DAYS_BEFORE)
-    dialect = query.rules.grammar
     day = _write_calendar_day(conditions[0][1].schema, query, begin)
-    calendar = exp.maybe_parse(_CALENDAR.format(day=day), into=exp.Select, dialect=dialect)
+    calendar = parse_query_tree(_CALENDAR.format(day=day), query.schema.dialect)
+    assert isinstance(calendar, exp.Select)
     for node, _ in conditions:
         condition = node.copy()
-        for old, new in [*zip(node.find_all(exp.Column), condition.find_all(exp.Column), strict=True)]:
+        columns = (query.find(exp.Column, within=each) for each in (node, condition))
+        for old, new in zip(*columns, strict=True):
             text = query.literal(old)
             new.replace(exp.column("asked") if text is None else exp.Literal.string(text))
         calendar.where(condition, copy=False)
-    ((low, high),) = count(calendar.sql(dialect=dialect, copy=False))
+    ((low, high),) = count(calendar.sql(dialect=query.rules.grammar, copy=False))
     if low is None:
         return "", ""
     # Within a year of an end of the calendar there is no beginning, or no end: months may be chosen too.

@@ -236,7 +236,7 @@ def check_countable(query: Query, scope: Scope) -> None:
     joins = [source.join for source in scope.sources if source.join is not None]
     problems = {
         "it reads no table": not scope.sources,
-        "it is recursive": any(clause.args.get("recursive") for clause in query.tree.find_all(exp.With)),
+        "it is recursive": any(clause.args.get("recursive") for clause in query.find(exp.With)),
         "it reads a function or a LATERAL sub-query": not scope.has_only_listed_sources
         or any(isinstance(source.node, exp.Lateral) for source in scope.sources),
         "it reads what a window function gives": any(one.query and one.query.find(exp.Window) for one in scope.sources),
@@ -293,7 +293,7 @@ def _is_part_of_rows(query: Query, scope: Scope, count: exp.Count) -> bool:
     while output.parent is not None and output.parent is not scope.select:
         output = output.parent
     beside = scope.select if left else output
-    return any(isinstance(one.this, exp.Star) for one in beside.find_all(exp.Count))
+    return any(isinstance(one.this, exp.Star) for one in query.find(exp.Count, within=beside))
 
 
 def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> tuple[frozenset[SourceColumn], bool]:
@@ -416,7 +416,7 @@ def _split_join_conditions(query: Query, scope: Scope) -> tuple[list[JoinEqualit
     for condition in query.conditions(scope):
         if condition.clause not in ("where", "on"):
             continue
-        named = map(query.at, condition.node.find_all(exp.Column))
+        named = map(query.at, query.find(exp.Column, within=condition.node))
         if any(one is not None and one.kind == "alias" for one in named):
             raise NotCountedError("a condition uses the alias of an output column")
         link = _read_join_equality(query, condition)

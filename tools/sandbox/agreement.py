@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from ..database.table import Cell, Table
 from ..results import WorkLimit, compare_results
+from ..words import match_time
 from .terms import SandboxResult
 
-_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?(\.\d+)?$", re.ASCII)
 # So many digits are exact as a float too.
 _DIGITS = re.compile(r"[0-9]{1,15}")
 # Seconds, for results made to be hard; others take a few hundred thousand at most.
@@ -99,10 +99,9 @@ def _normalize_table_times(table: Table) -> Table:
 
 def _normalize_time_cell(cell: Cell) -> Cell:
     """Write a date or time in one standard form; return any other value unchanged."""
-    if isinstance(cell, str) and (match := _TIME.match(cell)):
-        day, minutes, seconds, fraction = match.groups(default="")
-        clock = minutes + (seconds or ":00") + fraction.rstrip("0").rstrip(".")
-        return day if clock == "00:00:00" else f"{day} {clock}"
+    if isinstance(cell, str) and (match := match_time(cell, "clock")) and not match["zone"]:
+        clock = match["clock"].rstrip("0").rstrip(".") if match["fraction"] else f"{match['clock']}:00"[:8]
+        return cell[:10] if clock == "00:00:00" else f"{cell[:10]} {clock}"
     return cell
 
 

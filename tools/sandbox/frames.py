@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import math
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell, Limits, Table
 from ..database.watchdog import Cancellation
 from ..errors import QueryError, QueryFailed, QueryRejected, QueryTimeout
+from ..words import match_time
 from .terms import SandboxLimits
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMITS = SandboxLimits()
 
-_ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$", re.ASCII)
 _CELL_BYTES = 1_000_000
 # Up to here a float is as good as an integer.
 _EXACT = 2**53
@@ -130,7 +129,8 @@ def _make_series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]
     if kinds and kinds <= {int, float} and all(abs(value) <= _EXACT for value in values if isinstance(value, int)):
         return pandas.Series(values, dtype="float64")
     if kinds == {str}:
-        if column.kind == "time" and all(value is None or _ISO_TIME.match(str(value)) for value in values):
+        found = [match_time(str(value)) for value in values if value is not None]
+        if column.kind == "time" and all(one and not one["zone"] and len(one["fraction"] or "") < 8 for one in found):
             times = pandas.to_datetime(pandas.Series(values, dtype="str"), format="ISO8601", errors="coerce")
             # A date that doesn't exist would be lost: then the column stays text.
             if int(times.isna().sum()) == values.count(None):

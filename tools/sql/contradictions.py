@@ -47,7 +47,7 @@ def find_contradiction(question: str, sql: str) -> str:
             return "the question asks for the most, and the SQL takes the least"
         if down and _LOWEST.search(question) and not _DOWNWARDS.search(question):
             return "the question asks for the least, and the SQL takes the most"
-    terms = [term for order in query.tree.find_all(exp.Order) for term in order.expressions]
+    terms = [term for order in query.find(exp.Order) for term in order.expressions]
     if not terms or any(map(_is_descending, terms)) or _UPWARDS.search(question):
         return ""
     if _DESCENDING.search(question):
@@ -67,6 +67,6 @@ def find_missing_rank(question: str, query: Query) -> str:
     Where a column is called so ("the highest position"), it may be what the question means.
     """
     superlatives = [match[0] for match in _SUPERLATIVE.finditer(question)]
-    names = " ".join(column.name.lower() for column in query.tree.find_all(exp.Column))
+    names = " ".join(column.name.lower() for column in query.find(exp.Column))
     named = any(superlative[:3].lower() in names for superlative in superlatives)
     return "" if named or query.ranks_rows else next(iter(superlatives), "")

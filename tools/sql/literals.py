@@ -60,13 +60,9 @@ def find_searched_literals(
     What a column holds does not say what a row of it equals: of that the engine has its collations and types.
     `is_empty` says whether the query gave nothing.
     """
-    comparisons = (
-        (node, scope)
-        for scope in query.scopes
-        for node in query.own(scope, exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
-        if not isinstance(node.parent, exp.Escape)  # its pattern is another without the escape
+    searched = chain.from_iterable(
+        _find_literals(node, scope, query, contents, has_row, is_empty) for node, scope in query.comparisons
     )
-    searched = chain.from_iterable(_find_literals(*each, query, contents, has_row, is_empty) for each in comparisons)
     found = tuple(dict.fromkeys(islice(searched, MOST_LOOKED_UP)))
     return tuple(replace(one, near="", absent=False) if _is_other_spelling(one, found) else one for one in found)
 
@@ -151,7 +147,7 @@ def _makes_query_empty(node: exp.Expr, query: Query, seen: set[str]) -> bool:
             if parent.alias in seen:
                 return False
             seen.add(parent.alias)
-            named = (table for table in query.tree.find_all(exp.Table) if table.name == parent.alias)
+            named = (table for table in query.find(exp.Table) if table.name == parent.alias)
             return any(_makes_query_empty(table, query, seen) for table in named)
         compares = isinstance(parent, exp.Binary) and not isinstance(parent, exp.And | exp.Intersect)
         # A count of nothing is a number like others, and what a LEFT JOIN brings in is no condition.

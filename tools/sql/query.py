@@ -57,6 +57,11 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _VALUES = frozenset({"expression", "expressions", "low", "high"})
 """Where a condition has what a column is compared with."""
 _RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
+_COMPARED = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
+_FIRST_ROWS = (exp.RowNumber, exp.Rank, exp.DenseRank)
+
+ENDS: Mapping[str, type[exp.Expr]] = MappingProxyType({"max": exp.Max, "min": exp.Min})
+"""The largest and the smallest of something, with the aggregates that give them."""
 
 
 @dataclass(frozen=True)
@@ -166,15 +171,13 @@ class Query(ParsedQuery):
             self._texts[id(node)] = node, node.sql(dialect=self.rules.grammar)
         return self._texts[id(node)][1]
 
-    def write_qualified(self, node: exp.Expr) -> str:
-        """Return an expression of the query as SQL, with columns qualified by the schema's tables."""
-        copy = node.copy()
-        for own, column in zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True):
-            if found := self.column(own):
-                qualify_column(column, found.item, self.schema)
-                for part in column.parts:
-                    part.set("quoted", not part.name.isidentifier())
-        return copy.sql(dialect=self.schema.dialect)
+    @locked_cached_property
+    def _nodes(self) -> tuple[exp.Expr, ...]:
+        return tuple(self.tree.walk())
+
+    def find(self, *kinds: type[N], within: exp.Expr | None = None) -> list[N]:
+        """Return the expressions of these kinds in the whole statement or a part of it, from the outside in."""
+        return [node for node in (self._nodes if within is None else within.walk()) if isinstance(node, kinds)]
 
     # Names
 
@@ -201,7 +204,7 @@ class Query(ParsedQuery):
         readings = (resolve(self.tree, self.schema, each, tables).references for each in rules)
         found = (min(both, key=misfit) for both in zip(*readings, strict=True))
         own = {id(one.node): one for one in found if one.scope is not None and one.scope.select is self.tree}
-        return tuple(own[id(node)] for node in self.tree.find_all(exp.Column) if id(node) in own)
+        return tuple(own[id(node)] for node in self.find(exp.Column) if id(node) in own)
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -238,12 +241,12 @@ class Query(ParsedQuery):
 
     def iterate_scope_columns(self, scope: Scope, within: exp.Expr | None = None) -> list[TableColumn]:
         """Yield the columns that refer to sources of a SELECT, only those in `within` if given."""
-        columns = self.columns if within is None else map(self.column, within.find_all(exp.Column))
+        columns = self.columns if within is None else map(self.column, self.find(exp.Column, within=within))
         return [column for column in columns if column is not None and column.scope is scope]
 
     def find_sources(self, node: exp.Expr, scope: Scope) -> list[QuerySource]:
         """Return the sources of a SELECT that an expression names, with repetitions."""
-        named = map(self.at, node.find_all(exp.Column))
+        named = map(self.at, self.find(exp.Column, within=node))
         return [one.source for one in named if one is not None and one.owner is scope and one.source is not None]
 
     def literal(self, node: exp.Expr) -> str | float | None:
@@ -297,7 +300,7 @@ class Query(ParsedQuery):
     @locked_cached_property
     def constants(self) -> QueryConstants:
         """The texts and numbers in the query's conditions."""
-        literals = list(self.tree.find_all(exp.Literal))
+        literals = self.find(exp.Literal)
         texts = [str(literal.this) for literal in literals if literal.is_string]
         if self.rules.words_as_text:  # SQLite reads "Paris" as a text if there is no such column
             texts += [node.name for node in self.list_compared_words()]
@@ -307,7 +310,7 @@ class Query(ParsedQuery):
 
     def list_compared_words(self) -> list[exp.Column]:
         """Return the quoted words that columns are compared with; elsewhere such a word may be a name."""
-        compared = (node for node in self.tree.find_all(exp.Column) if isinstance(node.parent, exp.Predicate))
+        compared = (node for node in self.find(exp.Column) if isinstance(node.parent, exp.Predicate))
         words = (node for node in compared if node.this.args.get("quoted") and not node.table)
         return [node for node in words if node.arg_key in _VALUES]
 
@@ -370,22 +373,22 @@ class Query(ParsedQuery):
     def resolve_group_by_terms(self, scope: Scope) -> list[exp.Expr] | None:
         """Return the resolved GROUP BY terms; None without GROUP BY or with grouping sets."""
         group = scope.select.args.get("group")
-        several = group is not None and any(
-            group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets", "totals")
-        )
-        if group is None or several or group.find(exp.Rollup, exp.Cube, exp.GroupingSets) is not None:
+        if group is None or group.args.get("totals") or group.find(exp.Rollup, exp.Cube, exp.GroupingSets):
             return None
         return [self.resolve_order_or_group_term(term, scope).unnest() for term in group.expressions] or None
 
+    @locked_cached_property
+    def comparisons(self) -> tuple[tuple[exp.Expr, Scope], ...]:
+        """The comparisons by =, !=, IN and LIKE, each with its SELECT, but for patterns that have an escape."""
+        found = ((node, scope) for scope in self.scopes for node in self.own(scope, *_COMPARED))
+        return tuple(pair for pair in found if not isinstance(pair[0].parent, exp.Escape))
+
     # Conditions
 
-    @locked_cached_property
-    def _conditions_by_scope(self) -> dict[int, tuple[QueryCondition, ...]]:
-        return {id(scope): tuple(self._iterate_conditions(scope)) for scope in self.scopes}
-
+    @cache_in_first_argument
     def conditions(self, scope: Scope) -> tuple[QueryCondition, ...]:
         """Return the conditions of a SELECT in the order of its clauses."""
-        return self._conditions_by_scope[id(scope)]
+        return tuple(self._iterate_conditions(scope))
 
     def list_required_conditions(self, scope: Scope) -> list[exp.Expr]:
         """Return the conditions of a SELECT that every row must meet."""
@@ -481,8 +484,19 @@ class Query(ParsedQuery):
     @property
     def ranks_rows(self) -> bool:
         """Whether it orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
-        absent = (each.parent for each in self.tree.find_all(exp.Exists))
-        return self.tree.find(*_RANKS) is not None or any(isinstance(parent, exp.Not) for parent in absent)
+        return bool(self.find(*_RANKS)) or any(isinstance(each.parent, exp.Not) for each in self.find(exp.Exists))
+
+    @locked_cached_property
+    def kept_ends(self) -> frozenset[str]:
+        """The ends of which a condition, a window or a sub-query keeps only the rows."""
+        found = ((end, node.find_ancestor(exp.Select)) for end, kind in ENDS.items() for node in self.find(kind))
+        kept = {end for end, select in found if select is not self.tree}
+        for term in self.find(exp.Ordered):
+            window, select = term.find_ancestor(exp.Window), term.find_ancestor(exp.Select)
+            is_cut = select and select is not self.tree and select.args.get("limit")
+            if isinstance(window.this, _FIRST_ROWS) if window else is_cut:
+                kept.add("max" if term.args.get("desc") else "min")
+        return frozenset(kept)
 
     @property
     def offset(self) -> exp.Expr | None:
@@ -512,7 +526,7 @@ class QueryCopy:
     def __init__(self, query: Query) -> None:
         self._grammar = query.rules.grammar
         self.tree = query.tree.copy()
-        self._copies = {id(one): other for one, other in zip(query.tree.walk(), self.tree.walk(), strict=True)}
+        self._copies = {id(one): other for one, other in zip(query.find(exp.Expr), self.tree.walk(), strict=True)}
 
     def of(self, node: N) -> N:
         """Return the copy of an original node."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import TypeVar
 
 from sqlglot import exp
@@ -50,9 +50,9 @@ def get_values_of_read_columns(sql: str, schema: Schema, columns: Mapping[tuple[
 
 def _find_named_tables(query: Query) -> dict[str, TableSchema] | None:
     """Return the schema's tables that a query names; None if it names anything else."""
-    own = {cte.alias.lower() for cte in query.tree.find_all(exp.CTE)}
+    own = {cte.alias.lower() for cte in query.find(exp.CTE)}
     named: dict[str, TableSchema] = {}
-    for node in query.tree.find_all(exp.Table):
+    for node in query.find(exp.Table):
         if not isinstance(node.this, exp.Identifier):
             if not (query.rules.is_sqlite and _is_tableless_function(node)):
                 return None
@@ -77,7 +77,7 @@ def _is_tableless_function(node: exp.Table) -> bool:
 def _list_query_words(query: Query, sql: str) -> Collection[str]:
     """Return every word, name and string of a query, case-folded."""
     written = re.findall(r"\w+", sql)
-    nodes = query.tree.find_all(exp.Identifier, exp.Literal)
+    nodes = query.find(exp.Identifier, exp.Literal)
     return {word.casefold() for word in (*written, *(node.name for node in nodes))}
 
 
@@ -89,12 +89,12 @@ def _is_column_named(column: str, table: TableSchema, words: Collection[str]) ->
 
 def _can_read_unnamed_columns(query: Query, words: Collection[str]) -> bool:
     """Whether a query may read columns that it does not name, such as by `*` or NATURAL."""
-    if any(not isinstance(star.parent, exp.Count) for star in query.tree.find_all(exp.Star)):
+    if any(not isinstance(star.parent, exp.Count) for star in query.find(exp.Star)):
         return True
     if "natural" in words:
         return True
-    return any(_hides_original_column_names(alias) for alias in query.tree.find_all(exp.TableAlias)) or (
-        not query.rules.is_sqlite and any(_yield_possible_row_references(query))
+    return any(_hides_original_column_names(alias) for alias in query.find(exp.TableAlias)) or (
+        not query.rules.is_sqlite and _may_read_rows(query)
     )
 
 
@@ -112,9 +112,8 @@ def _hides_original_column_names(alias: exp.TableAlias) -> bool:
     return not isinstance(source, exp.Select | exp.SetOperation | exp.Values | exp.Unnest)
 
 
-def _yield_possible_row_references(query: Query) -> Iterator[bool]:
-    """Yield whether each column is named like a source, and so may read a whole row."""
-    named = query.tree.find_all(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)
+def _may_read_rows(query: Query) -> bool:
+    """Whether a column is named like a source, and so may read a whole row."""
+    named = query.find(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)
     sources = {node.alias_or_name.casefold() for node in named}
-    for column in query.tree.find_all(exp.Column):
-        yield column.name.casefold() in sources
+    return any(column.name.casefold() in sources for column in query.find(exp.Column))

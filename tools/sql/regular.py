@@ -86,7 +86,7 @@ def make_regularizing_edits(query: Query) -> TokenEdits:
     """Return the edits that bring names, aliases and strings into regular form."""
     edits, resolution = TokenEdits(), query.resolution
     naming = resolution.rules.naming
-    for identifier in query.tree.find_all(exp.Identifier):
+    for identifier in query.find(exp.Identifier):
         start = identifier.meta.get("start")
         if start is not None:
             edits.text[start] = quote_regular_name(resolution.rules.key(identifier), naming)

@@ -33,7 +33,7 @@ def make_sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
     """Return the query in a standard form, with every name and literal masked."""
     query = Query.of(sql, dialect)
     edits = TokenEdits(mask=MASK)
-    for identifier in query.tree.find_all(exp.Identifier):
+    for identifier in query.find(exp.Identifier):
         start = identifier.meta.get("start")
         if start is None:
             continue

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 from sqlglot.expressions.core import Expression
+from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token
 from tableturn import SQLAgent
 from tableturn.evals.lab.bench.stand_in import make_sample_db
@@ -70,11 +70,11 @@ _STATEMENTS = (
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     """Count parses of each text, resolutions of each tree against a schema or a part of it, and copied expressions."""
     counts: Work = Counter()
-    parse, resolve, copy = dialects_module.parse_tokens, query_module.resolve, Expression.__deepcopy__
+    parse, resolve, copy = Parser.parse, query_module.resolve, Expression.__deepcopy__
 
-    def count_parse(tokens: list[Token], text: str, grammar: Dialect) -> list[exp.Expr | None]:
+    def count_parse(self: Parser, tokens: list[Token], text: str) -> list[exp.Expr | None]:
         counts[f"parse {text}"] += 1
-        return parse(tokens, text, grammar)
+        return parse(self, tokens, text)
 
     def count_resolve(
         tree: exp.Expr, schema: Schema, rules: DialectRules, among: Collection[str] | None = None
@@ -87,7 +87,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
         counts[f"copy {type(self).__name__}"] += 1
         return copy(self, memo)
 
-    monkeypatch.setattr(dialects_module, "parse_tokens", count_parse)
+    monkeypatch.setattr(Parser, "parse", count_parse)
     monkeypatch.setattr(query_module, "resolve", count_resolve)
     monkeypatch.setattr(Expression, "__deepcopy__", count_copy)
     for remembered in (dialects_module.parse_text, parse_module._read_cached, query_module._read_cached):

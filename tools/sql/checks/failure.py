@@ -62,7 +62,7 @@ def find_invalid_names(query: Query) -> Iterator[Finding]:
 
 def find_invalid_limits(query: Query) -> Iterator[Finding]:
     """Yield a finding for each LIMIT or OFFSET that is not a whole number, in SQLite only."""
-    for clause in query.tree.find_all(exp.Limit, exp.Offset) if query.rules.is_sqlite else ():
+    for clause in query.find(exp.Limit, exp.Offset) if query.rules.is_sqlite else ():
         given = clause.expression
         if isinstance(given, exp.Null) or (isinstance(given, exp.Literal) and not _WHOLE.fullmatch(given.name)):
             place = query.text(clause).strip()

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import product
 
 from sqlglot import exp
 
-from ...words import join_words
+from ...words import join_words, match_time
 from ..dialects import quote_string_literal
 from ..findings import ColumnValueLookup, Finding
 from ..query import Query
 from ..scope import Scope, SourceColumn
-
-_DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 
 
 def find_query_pitfalls(query: Query, values: ColumnValueLookup | None) -> Iterator[Finding]:
@@ -63,7 +60,7 @@ def _check_between_bounds(node: exp.Between, query: Query) -> Iterator[Finding]:
     turned = isinstance(low, float) and isinstance(high, float) and low > high
     if isinstance(low, str) and isinstance(high, str):
         # Other texts are compared by a collation, or as what they stand for: '9' comes before '10' among numbers.
-        turned = bool(_DAY.match(low) and _DAY.match(high)) and low[:10] > high[:10]
+        turned = low[:10] > high[:10] and all(match_time(each, whole=False) for each in (low, high))
     if turned and not node.args.get("symmetric"):
         place = query.text(node)
         yield Finding("always_empty", "error", f"{place} never holds: its bounds are the wrong way round.", place)
@@ -94,7 +91,7 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
             continue
         for column, operand in query.iterate_column_comparisons(part):
             value = query.literal(operand)
-            if isinstance(value, float) or (isinstance(value, str) and _DAY.match(value)):
+            if isinstance(value, float) or (isinstance(value, str) and match_time(value, whole=False)):
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
                 entry = lower, isinstance(part, exp.GT | exp.LT), value, part
                 bounds.setdefault(column.place, []).append(entry)
