@@ -181,7 +181,7 @@ def _resolve_placeholder(inner: str, table: QueryResult, example: bool) -> Place
 
 def _is_cut_by_query(table: QueryResult, question: str) -> bool:
     """Whether a LIMIT of the query that the question does not name may have cut the rows."""
-    literals, count = table.query.tree.find_all(exp.Literal), str(table.result.row_count)
+    literals, count = table.query.find(exp.Literal), str(table.result.row_count)
     digits = {run for token in _NUMBER.findall(question) for run in _split_number(token)}
     named = {str(read_number_words()[0].get(word.folded)) for word in words(question)} | digits
     limits = (each.name for each in literals if isinstance(each.parent, exp.Limit | exp.Fetch))
