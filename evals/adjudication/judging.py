@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ...agent.effects import BudgetTracker, Translator, arun, ask
-from ...agent.model.turn_budget import TRIES, BudgetReached, TurnBudget
+from ...agent.model import TRIES, BudgetReached, TurnBudget
 from ...prompts.judge import JudgedQuery, JudgeTask, QueryVerdict, QueryVerdictPair, Word
-from ...tools.database import Cell, Database, Limits, Table
-from ...tools.database.quoting import quote
-from ...tools.database.server.address import hide_url_secrets
+from ...tools.database import Cell, Database, Limits, Table, hide_url_secrets, quote
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
 from ...tools.linking import PastTurn
 from ...tools.sql import find_requested_tables, regularize

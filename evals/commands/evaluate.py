@@ -55,7 +55,7 @@ def read_settings_fields(settings: Path | None) -> dict[str, Any]:
 
 def choose_run_model(model: str | None, base_url: str | None, warns: bool = True) -> str:
     """Return the name of the model that a run asks; warn if none is chosen, as for a question."""
-    from ...agent.model.choose_model import OFFLINE, choose_model_name
+    from ...agent.model import OFFLINE, choose_model_name
 
     chosen = choose_model_name(model, base_url)
     if model is None and chosen == OFFLINE and warns:
@@ -130,7 +130,7 @@ def evaluate(
     If a run was stopped or killed, start it again with the same folder to continue it. Exits with 1
     if the model or a database was out of reach for some questions.
     """
-    from ...agent.model.track_record import check_record_file, get_record_file_path
+    from ...agent.model import check_record_file, get_record_file_path
     from ..adjudication.ruling import VERDICTS_FILE, format_scores_line, read_rulings
     from ..datasets import load_dataset
     from ..metrics.judging import UNREACHABLE
@@ -249,7 +249,7 @@ def models(
     as_json: JsonOption = False,
 ) -> None:
     """Show how often each model was right, by database, and what it took."""
-    from ...agent.model.track_record import get_record_file_path, read_records
+    from ...agent.model import get_record_file_path, read_records
     from ..metrics.summary import compute_model_standings, format_share_with_interval
 
     path = record or get_record_file_path()

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...agent import Settings, make_settings
-from ...agent.model.choose_model import OFFLINE
+from ...agent.model import OFFLINE
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
 from ...tools.whole_files import write_text_atomically
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, parse_record
