@@ -225,8 +225,8 @@ def judge_run(
     from rich.console import Console
     from rich.progress import Progress
 
-    from ...agent.model import PromptedTranslator, TranslatorOptions
     from ...agent import Settings
+    from ...agent.model import PromptedTranslator, TranslatorOptions
     from ..adjudication.judging import FinishedRun, agreement, judge_cases
     from ..adjudication.ruling import get_question_key, is_ruling_on
     from ..runner.agents import CACHE_FILE, ReplyCache, open_model
