@@ -54,10 +54,9 @@ EVALUATION: dict[str, str] = {
     "agent.context": "describe_whole_schema",
     "agent.effects": "BudgetTracker QUERY_NUMBER Translator arun ask",
     "agent.evidence": "TrustBound compute_fingerprints get_trust_file_path read_trust_bounds write_trust_bound",
-    "agent.model": "BudgetReached ModelRunRecord OFFLINE PromptedTranslator TRIES TranslatorOptions TurnBudget "
-    "append_run_record check_record_file choose_model_name compute_node_budget get_model_label "
-    "get_record_file_path get_reply_usage is_model_out_of_reach make_model_error read_records "
-    "resolve_model",
+    "agent.model": "BudgetReached ModelRunRecord PromptedTranslator TranslatorOptions TurnBudget append_run_record "
+    "check_record_file choose_model_name compute_node_budget explain_model_failure get_model_label "
+    "get_record_file_path get_reply_usage read_records resolve_model",
     "agent.options": "AnnotatorOption EmbeddingOption OFFLINE_LINE PresetOption SettingsOption UrlOption",
     "agent.records": "PlainResult Usage convert_cell make_plain_result",
     "agent.settings": "read_settings_file uses_code_result",

@@ -8,14 +8,12 @@ from ...tools import make_lazy_importer
 
 if TYPE_CHECKING:
     from .chat import PromptedTranslator, TranslatorOptions
-    from .choose_model import OFFLINE, choose_model_name, get_model_label, resolve_model
-    from .replies import get_reply_usage, is_model_out_of_reach, make_model_error
+    from .choose_model import choose_model_name, get_model_label, resolve_model
+    from .replies import explain_model_failure, get_reply_usage
     from .track_record import ModelRunRecord, append_run_record, check_record_file, get_record_file_path, read_records
-    from .turn_budget import TRIES, BudgetReached, TurnBudget, compute_node_budget
+    from .turn_budget import BudgetReached, TurnBudget, compute_node_budget
 
 __all__ = [
-    "OFFLINE",
-    "TRIES",
     "BudgetReached",
     "ModelRunRecord",
     "PromptedTranslator",
@@ -25,11 +23,10 @@ __all__ = [
     "check_record_file",
     "choose_model_name",
     "compute_node_budget",
+    "explain_model_failure",
     "get_model_label",
     "get_record_file_path",
     "get_reply_usage",
-    "is_model_out_of_reach",
-    "make_model_error",
     "read_records",
     "resolve_model",
 ]
@@ -39,9 +36,9 @@ __getattr__ = make_lazy_importer(
     __name__,
     {
         "chat": "PromptedTranslator TranslatorOptions",
-        "choose_model": "OFFLINE choose_model_name get_model_label resolve_model",
-        "replies": "get_reply_usage is_model_out_of_reach make_model_error",
+        "choose_model": "choose_model_name get_model_label resolve_model",
+        "replies": "explain_model_failure get_reply_usage",
         "track_record": "ModelRunRecord append_run_record check_record_file get_record_file_path read_records",
-        "turn_budget": "TRIES BudgetReached TurnBudget compute_node_budget",
+        "turn_budget": "BudgetReached TurnBudget compute_node_budget",
     },
 )

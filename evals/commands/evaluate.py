@@ -55,10 +55,10 @@ def read_settings_fields(settings: Path | None) -> dict[str, Any]:
 
 def choose_run_model(model: str | None, base_url: str | None, warns: bool = True) -> str:
     """Return the name of the model that a run asks; warn if none is chosen, as for a question."""
-    from ...agent.model import OFFLINE, choose_model_name
+    from ...agent.model import choose_model_name
 
     chosen = choose_model_name(model, base_url)
-    if model is None and chosen == OFFLINE and warns:
+    if model is None and chosen == "offline" and warns:
         warn(f"tableturn: {OFFLINE_LINE}")
     return chosen
 

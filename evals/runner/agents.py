@@ -28,7 +28,7 @@ from rapidfuzz import fuzz
 from ...agent import Answer, Conversation, Settings, SQLAgent, TableturnError
 from ...agent.context import describe_whole_schema
 from ...agent.effects import QUERY_NUMBER
-from ...agent.model import get_model_label, is_model_out_of_reach, make_model_error, resolve_model
+from ...agent.model import explain_model_failure, get_model_label, resolve_model
 from ...agent.records import PlainResult, Usage, make_plain_result
 from ...tools.database import Database, Schema
 from ...tools.errors import ModelError, NotUnderstood, QueryError, SettingsError
@@ -163,8 +163,7 @@ class RequestWatcher(BaseCallbackHandler):
         if requests is None or not isinstance(error, Exception):
             return
         requests.pending.discard(run_id)
-        if is_model_out_of_reach(error):
-            requests.error = str(make_model_error(self._label, error))
+        requests.error = explain_model_failure(self._label, error) or requests.error
 
 
 REPLAY_SETTINGS = {

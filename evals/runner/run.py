@@ -21,7 +21,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...agent import Settings, make_settings
-from ...agent.model import OFFLINE
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
 from ...tools.whole_files import write_text_atomically
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, parse_record
@@ -227,7 +226,7 @@ def _make_same_settings(fields: Any, spec: RunSpec, dataset: Dataset) -> bool:
 def _was_answered_by(model: str, base_url: str | None, out: Path) -> bool:
     """Whether nothing but this model answered a run of an earlier version, which kept no name."""
     answers = [record for record in read_journal(out / JOURNAL_FILE).values() if record.asked]
-    if not answers or model == OFFLINE:
+    if not answers or model == "offline":
         return not any(record.calls for record in answers)
     label = get_used_model_name(model, base_url)
     with closing(ReplyCache(out / CACHE_FILE)) as cache:
