@@ -407,6 +407,13 @@ def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: 
         raise SettingsError(f"wrong settings: {problems}") from None
 
 
+def uses_code_result(settings: Settings) -> bool:
+    """Whether the model is asked for pandas code whose result is used."""
+    shown = settings.reason == "code_blocks" and settings.show_code_result
+    looked_at = shown or settings.feedback_code or settings.gate or settings.final == "best"
+    return settings.reason != "off" and looked_at
+
+
 def read_settings_file(path: str | Path) -> dict[str, Any]:
     """Read the fields of a settings file, which is TOML or JSON by its ending."""
     path = Path(path)

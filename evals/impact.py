@@ -11,12 +11,10 @@ from typing import Any, Literal, get_args
 from ..agent.records import convert_cell
 from ..tools.database import Database, Table
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
-from ..tools.examples import database_identity, open_existing
-from ..tools.examples.rights import is_example_of_database
+from ..tools.examples import database_identity, is_example_of_database, open_existing
 from ..tools.knowledge import Entry, read_knowledge
 from ..tools.record_files import read_lines
-from ..tools.sql import ALL_COLUMNS, find_used_schema_items
-from ..tools.sql.texts import split_statements
+from ..tools.sql import ALL_COLUMNS, find_used_schema_items, split_statements
 from ..tools.words import FUNCTION_WORDS, stem_name, stem_word, stems
 from .metrics.judging import GOLD_LIMITS, Unfit, compute_expected_result
 from .runner.record import SHOWN_ROWS

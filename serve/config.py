@@ -6,7 +6,7 @@ import ipaddress
 import re
 from dataclasses import dataclass, field
 
-from ..agent.verbs import compute_token_cost
+from ..agent import verbs
 from ..tools.errors import SettingsError
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -56,7 +56,7 @@ class ServerLimits:
 
     def dollars(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Return the cost in dollars of prompt and completion tokens."""
-        return compute_token_cost(prompt_tokens, completion_tokens, self.dollars_a_million or (0.0, 0.0))
+        return verbs.compute_token_cost(prompt_tokens, completion_tokens, self.dollars_a_million or (0.0, 0.0))
 
 
 @dataclass(frozen=True)

@@ -39,20 +39,30 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 
 def imports(name: str, path: Path) -> Iterator[str]:
-    """What a module imports of the distribution, wherever in it, by names within `tableturn`."""
+    """What modules a module imports of the distribution, wherever in it, by names within `tableturn`."""
+    for module, names in imported_names(name, path):
+        yield from (module,) if module and module != "tableturn" else names
+
+
+def imported_names(name: str, path: Path) -> Iterator[tuple[str, list[str]]]:
+    """What a module imports of the distribution: modules by names within `tableturn`, and the names of each."""
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level:
-            parent = package[: len(package) - node.level + 1]
-            found = ["tableturn." + ".".join([*parent, node.module or alias.name]) for alias in node.names]
+            found = [(alias.name, list[str]()) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            found = [f"{module}.{alias.name}" if module == "tableturn" else module for alias in node.names]
+            parent = ["tableturn", *package[: len(package) - node.level + 1]] if node.level else []
+            names = [alias.name for alias in node.names]
+            found = (
+                [(".".join([*parent, node.module]), names)]
+                if node.module
+                else [(".".join([*parent, each]), list[str]()) for each in names]
+            )
         else:
             continue
-        yield from (each.removeprefix("tableturn.") for each in found if each.startswith("tableturn."))
+        for module, names in found:
+            if module == "tableturn" or module.startswith("tableturn."):
+                yield module.removeprefix("tableturn."), names
 
 
 GRAPH = {name: set(imports(name, path)) for name, path in modules()}

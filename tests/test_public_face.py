@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import tableturn
+
+from tests.test_packaging import imported_names, modules
 
 
 def test_every_name_is_there() -> None:
@@ -43,3 +46,55 @@ def test_importing_it_loads_nothing_else() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+EVALUATION: dict[str, str] = {
+    "agent": "Answer Conversation SQLAgent Settings TableturnError make_settings",
+    "agent.cli": "RootCommandGroup",
+    "agent.context": "describe_whole_schema",
+    "agent.effects": "BudgetTracker QUERY_NUMBER Translator arun ask",
+    "agent.evidence": "TrustBound compute_fingerprints get_trust_file_path read_trust_bounds write_trust_bound",
+    "agent.model": "BudgetReached ModelRunRecord PromptedTranslator TranslatorOptions TurnBudget append_run_record "
+    "check_record_file choose_model_name compute_node_budget explain_model_failure get_model_label "
+    "get_record_file_path get_reply_usage read_records resolve_model",
+    "agent.options": "AnnotatorOption EmbeddingOption ExamplesOption OFFLINE_LINE PresetOption SettingsOption UrlOption",
+    "agent.records": "PlainResult Usage convert_cell make_plain_result",
+    "agent.settings": "read_settings_file uses_code_result",
+    "prompts.generate": "DialogueExample DialogueQueryTask",
+    "prompts.judge": "JudgeTask JudgedQuery Kind QueryVerdict QueryVerdictPair Word",
+    "prompts.templating": "estimate_tokens",
+    "tools.database": "Cell Database Limits Schema Table hide_url_secrets quote render_schema",
+    "tools.errors": "DatabaseUnavailable ModelError NotUnderstood QueryError QueryFailed QueryRejected QueryTimeout "
+    "ReplyError ResultTooLarge SQLParseError SettingsError TableturnError",
+    "tools.examples": "ENOUGH_SHARED VERIFIED database_identity get_store_folder has_example_store "
+    "is_example_of_database open_existing",
+    "tools.json_lines": "append_lines find_incomplete_last_line",
+    "tools.knowledge": "Entry read_knowledge",
+    "tools.linking": "PastTurn STAR",
+    "tools.record_files": "read_json read_lines read_records",
+    "tools.results": "WorkLimit can_match_columns same_result",
+    "tools.sandbox": "find_sandbox_problem get_default_sandbox_limits",
+    "tools.sql": "ALL_COLUMNS Query explain find_requested_tables find_used_schema_items parse_query_tree read_query "
+    "regularize split_statements",
+    "tools.terminal": "say warn",
+    "tools.whole_files": "write_text_atomically",
+    "tools.words": "FUNCTION_WORDS stem_name stem_word stems words",
+}
+"""What `evals/` takes of the other rooms, by module. The laboratory measures their insides, and takes what it likes."""
+
+
+def test_evaluation_uses_what_is_public() -> None:
+    """Names that a package gives, or a module at the top of a room: what lies deeper may change."""
+    used: dict[str, set[str]] = {}
+    for name, path in modules():
+        if name.startswith("evals") and not name.startswith("evals.lab"):
+            for module, names in imported_names(name, path):
+                if module != "tableturn" and not module.startswith("evals"):
+                    used.setdefault(module, set()).update(names)
+    assert used == {module: set(names.split()) for module, names in EVALUATION.items()}
+    for module, names in used.items():
+        home = import_module(f"tableturn.{module}")
+        assert hasattr(home, "__path__") or module.count(".") == 1, module
+        if hasattr(home, "__path__"):
+            assert names <= set(home.__all__), module
+        assert not [one for one in names if one.startswith("_")], module

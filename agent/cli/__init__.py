@@ -7,6 +7,9 @@ import sys
 from io import TextIOWrapper
 
 from .app import app
+from .root import RootCommandGroup
+
+__all__ = ["RootCommandGroup", "app", "main"]
 
 
 def main() -> None:

@@ -234,24 +234,21 @@ def _rewrite_questions(options: CompletionOptions, form: Literal["rephrased", "s
     from rich.progress import Progress
 
     from ..context.rephrase_examples import complete_example_pairs
-    from ..model.chat import PromptedTranslator, TranslatorOptions
-    from ..model.choose_model import resolve_model
+    from ..resources.factory import make_translator_factory
     from ..settings import PRESETS, Settings
 
-    defaults = Settings()
-    chat = resolve_model(
-        options.model, base_url=options.base_url, timeout=defaults.request_seconds, max_retries=defaults.request_retries
-    )  # fmt: skip
-    if chat is None:
+    plain = PRESETS["revision"]["simplify_temperature"]
+    settings = Settings(prompt_tokens=12_000, max_output_tokens=4_000, simplify_temperature=plain)
+    translator = make_translator_factory(options.model, options.base_url)(settings)
+    if translator is None:
         raise ModelError("rephrasing and simplifying need a chat model: pass --model")
-    how = TranslatorOptions(simplify_temperature=PRESETS["revision"]["simplify_temperature"])
     with options.open(make=False) as examples, Progress(console=Console(stderr=True)) as shown:
         bar = shown.add_task(form, total=None)
         found = complete_example_pairs(
             examples,
             forms,
             lambda example: getattr(example, form),
-            PromptedTranslator(chat, how),
+            translator,
             calls=options.calls,
             jobs=options.jobs,
             tell=lambda now: shown.update(bar, completed=now.done, total=now.pairs),

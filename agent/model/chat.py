@@ -24,6 +24,8 @@ from .turn_budget import get_current_allowance
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from ..settings import Settings
+
 R = TypeVar("R")
 
 _LIMIT_FIELDS: Final = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
@@ -37,6 +39,11 @@ class TranslatorOptions(NamedTuple):
     max_output_tokens: int | None = 4_000  # a reply cut there is asked for once more with twice as many
     temperature: float | None = 0.0  # of sampling; None leaves the model's own. 0 as in CREDIT-SQL 4.2.
     simplify_temperature: float | None = None  # 1.0 in the revision chain (4.1.1); None for `temperature`
+
+    @classmethod
+    def of(cls, settings: Settings) -> TranslatorOptions:
+        """Return the options that settings have."""
+        return cls(*(getattr(settings, name) for name in cls._fields))
 
     def choose_request_settings(self, task: str) -> RequestSettings:
         """Return the model settings for the task with this name."""

@@ -113,12 +113,15 @@ def is_closed_event_loop_error(error: Exception) -> bool:
     return isinstance(error, RuntimeError) and "Event loop is closed" in str(error)
 
 
-def is_prompt_rejection(error: Exception) -> bool:
-    """Whether an error means that the provider will always reject this prompt."""
+def explain_model_failure(label: str, error: Exception) -> str:
+    """Return how a model failed; '' for what is recovered from, ours, or this prompt's own."""
+    if isinstance(error, ModelError) or is_closed_event_loop_error(error) or is_temperature_rejection(error):
+        return ""
     too_long = any("ContextOverflow" in base.__name__ for base in type(error).__mro__)
     text = str(error).lower()
     refused = get_http_status(error) == 400 and any(words in text for words in _PROMPT_ERRORS)
-    return too_long or refused or get_http_status(error) == 413
+    own = too_long or refused or get_http_status(error) == 413
+    return "" if own else str(make_model_error(label, error))
 
 
 def get_http_status(error: Exception) -> int | None:

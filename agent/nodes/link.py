@@ -29,9 +29,6 @@ from .generate import make_execute_update
 
 cell_of = attrgetter("table", "column", "value")
 
-STORED_ITEMS = 200
-"""Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
-
 CANDIDATES = 100  # values looked at for a question; most are coincidences, which are not shown
 
 LEAST_ALL_COLUMNS = 0.1
@@ -63,7 +60,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
     linked, shown, base = yield from do(link_schema_and_choose_base)
     values = _choose_likely_values(asked, found, shown, run)
     carried = _choose_likely_values(before, found_before, shown, run)
-    items = select_most_probable_items(linked)
+    items = linked.to_state()
     known = yield from do(lambda: find_definitions(turn, items, run, before))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
@@ -136,11 +133,6 @@ def _list_unused_knowledge_notes(known: SelectedEntries, turn: Turn, run: Run) -
     if turn.evidence and not run.translator.reads_examples:
         notes.append("the notes to the question were not read: the offline translator reads none")
     return notes
-
-
-def select_most_probable_items(linked: LinkedSchema) -> tuple[tuple[str, str | None, float], ...]:
-    """Return the linker's most probable schema items, for the state."""
-    return tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
 
 
 _LOOKED_THROUGH = 12  # most similar questions of the database among which the same one is

@@ -15,7 +15,7 @@ from ..evidence.feedback import format_code_csv
 from ..model.turn_budget import limit_to_remaining_seconds
 from ..records import CodeResult, CodeRun, make_plain_result
 from ..resources import Run
-from ..settings import Settings
+from ..settings import uses_code_result
 from ..state import AgentState, Update, load_turn, make_update
 from .generate import end_without_sql, make_draft_update, make_execute_update
 
@@ -57,13 +57,6 @@ def reason(state: AgentState, run: Run) -> Body[Update]:
         why = f"the SQL was written without reasoning in code: {error}"
         return make_update("generate", turn, [*notes, why])
     return make_execute_update(turn, draft, "draft", notes)
-
-
-def uses_code_result(settings: Settings) -> bool:
-    """Whether the model is asked for pandas code whose result is used."""
-    shown = settings.reason == "code_blocks" and settings.show_code_result
-    looked_at = shown or settings.feedback_code or settings.gate or settings.final == "best"
-    return settings.reason != "off" and looked_at
 
 
 def _choose_sandbox_limits(run: Run) -> tuple[SandboxLimits | None, str]:

@@ -150,12 +150,7 @@ def make_translator_factory(
         return None if chat_model is None else PromptedTranslator(chat_model, options)
 
     def get_translator(settings: Settings) -> PromptedTranslator | None:
-        options = TranslatorOptions(
-            prompt_tokens=settings.prompt_tokens,
-            max_output_tokens=settings.max_output_tokens,
-            temperature=settings.temperature,
-            simplify_temperature=settings.simplify_temperature,
-        )
-        return make_cached_translator(options, settings.request_seconds, settings.request_retries)
+        how = TranslatorOptions.of(settings)
+        return make_cached_translator(how, settings.request_seconds, settings.request_retries)
 
     return get_translator

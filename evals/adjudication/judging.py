@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ...agent.effects import BudgetTracker, Translator, arun, ask
-from ...agent.model.turn_budget import TRIES, BudgetReached, TurnBudget
+from ...agent.model import BudgetReached, TurnBudget
 from ...prompts.judge import JudgedQuery, JudgeTask, QueryVerdict, QueryVerdictPair, Word
-from ...tools.database import Cell, Database, Limits, Table
-from ...tools.database.quoting import quote
-from ...tools.database.server.address import hide_url_secrets
+from ...tools.database import Cell, Database, Limits, Table, hide_url_secrets, quote
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
 from ...tools.linking import PastTurn
 from ...tools.sql import find_requested_tables, regularize
@@ -120,8 +118,8 @@ def _regularize(sql: str, database: Database) -> str:
 
 PASSES = 2  # requests a case: a judge that prefers the first place says otherwise when the sides are swapped
 
-_AFFORDABLE = TurnBudget(calls=4 * TRIES, tokens=1_000_000, until=math.inf)
-"""For one opinion; the model's own time limit holds, and calls that a client repeats by itself count."""
+_AFFORDABLE = TurnBudget(calls=12, tokens=1_000_000, until=math.inf)
+"""For one opinion: three tries, each of which a client may repeat three times; the model's own time limit holds."""
 
 
 Listener = Callable[[JudgeCase, QueryVerdict, QueryVerdict], object]

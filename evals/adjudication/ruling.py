@@ -16,8 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...prompts.judge import Kind, Word
-from ...tools.database import Database, Limits, Schema
-from ...tools.database.server.address import hide_url_secrets
+from ...tools.database import Database, Limits, Schema, hide_url_secrets
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
 from ...tools.json_lines import append_lines, find_incomplete_last_line
 from ...tools.record_files import read_lines

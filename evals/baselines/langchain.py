@@ -18,8 +18,7 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import StaticPool
 
 from ...agent import Settings
-from ...agent.model.choose_model import get_model_label
-from ...agent.model.replies import get_reply_usage
+from ...agent.model import get_model_label, get_reply_usage
 from ...agent.records import Usage
 from ...prompts.templating import estimate_tokens
 from ...tools.database import Database

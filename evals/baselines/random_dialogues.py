@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from ...agent.effects import BudgetTracker, arun, ask
-from ...agent.model.chat import PromptedTranslator, TranslatorOptions
-from ...agent.model.turn_budget import compute_node_budget
+from ...agent.model import PromptedTranslator, TranslatorOptions, compute_node_budget
 from ...prompts.generate import DialogueExample, DialogueQueryTask
 from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable
@@ -28,13 +27,11 @@ class RandomDialoguesBaseline(TurnByTurnAnswerer):
     """
 
     def __post_init__(self) -> None:
-        settings = self.settings
-        options = TranslatorOptions(settings.prompt_tokens, settings.max_output_tokens, settings.temperature)
-        self._translator = PromptedTranslator(self.model, options)
+        self._translator = PromptedTranslator(self.model, TranslatorOptions.of(self.settings))
         train = load_dataset(self.dataset.name, "train", self.dataset.root)
         asked = {question.database for question in self.dataset.questions}
         candidates = [turns for turns in train.interactions if turns[0].database not in asked]
-        random.Random(settings.example_seed).shuffle(candidates)  # noqa: S311 - a sample, not a secret
+        random.Random(self.settings.example_seed).shuffle(candidates)  # noqa: S311 - a sample, not a secret
         self._dialogues: list[DialogueExample] = []
         for turns in candidates:
             # A database that is missing has no schema to show.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ...agent.cli.root import RootCommandGroup
+from ...agent.cli import RootCommandGroup
 from . import evaluate, trial
 
 EVALUATE = "Evaluate"  # heading of `tableturn --help`

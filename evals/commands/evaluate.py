@@ -73,10 +73,10 @@ class AnsweringOptions:
 
     def make_about(self, *more: str, warns: bool = True) -> dict[str, Any]:
         """Return what runs and trials have in common, and `more`; warn if no model is chosen, as for a question."""
-        from ...agent.model.choose_model import OFFLINE, choose_model_name
+        from ...agent.model import choose_model_name
 
         chosen = choose_model_name(self.model, self.base_url)
-        if self.model is None and chosen == OFFLINE and warns:
+        if self.model is None and chosen == "offline" and warns:
             warn(f"tableturn: {OFFLINE_LINE}")
         about = {name: getattr(self, name) for name in ("preset", "examples", "base_url", *more)}
         return {**about, "model": chosen, "settings": self.read_settings()}
@@ -143,7 +143,7 @@ def evaluate(
     If a run was stopped or killed, start it again with the same folder to continue it. Exits with 1
     if the model or a database was out of reach for some questions.
     """
-    from ...agent.model.track_record import check_record_file, get_record_file_path
+    from ...agent.model import check_record_file, get_record_file_path
     from ..adjudication.ruling import VERDICTS_FILE, format_scores_line, read_rulings
     from ..datasets import load_dataset
     from ..metrics.judging import UNREACHABLE
@@ -263,7 +263,7 @@ def models(
     as_json: JsonOption = False,
 ) -> None:
     """Show how often each model was right, by database, and what it took."""
-    from ...agent.model.track_record import get_record_file_path, read_records
+    from ...agent.model import get_record_file_path, read_records
     from ..metrics.summary import compute_model_standings, format_share_with_interval
 
     path = record or get_record_file_path()

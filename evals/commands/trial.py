@@ -27,7 +27,7 @@ from .evaluate import (
 )
 
 if TYPE_CHECKING:
-    from ...agent.evidence.trust import TrustBound
+    from ...agent.evidence import TrustBound
     from ...prompts.judge import QueryVerdict, Word
     from ..adjudication.judging import JudgeCase
 
@@ -61,7 +61,7 @@ def trial(
     if db is None or questions is None:
         missing = "--db" if db is None else "--questions"
         raise typer.BadParameter(f"a trial needs {missing}", param_hint=missing)
-    from ...agent.model.track_record import check_record_file, get_record_file_path
+    from ...agent.model import check_record_file, get_record_file_path
     from ..report.page import make_trial_sections
     from ..runner.results import add_model_records, write_results
     from ..runner.run import RunProgress
@@ -157,7 +157,7 @@ def fit(
 @trust_app.command()
 def show(trust: TrustOption = None, as_json: JsonOption = False) -> None:
     """Show which bounds are set, and the labels behind them."""
-    from ...agent.evidence.trust import read_trust_bounds
+    from ...agent.evidence import read_trust_bounds
 
     path = _find_trust_file(trust, {})
     bounds = read_trust_bounds(path)
@@ -171,7 +171,7 @@ def show(trust: TrustOption = None, as_json: JsonOption = False) -> None:
 
 
 def _find_trust_file(given: Path | None, fields: dict[str, object]) -> Path:
-    from ...agent.evidence.trust import get_trust_file_path
+    from ...agent.evidence import get_trust_file_path
 
     path = get_trust_file_path(given or str(fields.get("trust", "")))
     if path is None:
@@ -209,8 +209,8 @@ def judge_run(
     from rich.console import Console
     from rich.progress import Progress
 
-    from ...agent.model.chat import PromptedTranslator, TranslatorOptions
-    from ...agent.settings import Settings
+    from ...agent import Settings
+    from ...agent.model import PromptedTranslator, TranslatorOptions
     from ..adjudication.judging import FinishedRun, JudgingSummary, agreement, judge_cases
     from ..adjudication.ruling import get_question_key, is_ruling_on
     from ..runner.agents import CACHE_FILE, ReplyCache, open_model
@@ -224,8 +224,7 @@ def judge_run(
         chat_model = open_model(options.model, options.base_url, fields, cache)
         if chat_model is None:
             raise ModelError("judging needs a chat model: pass --model")
-        limits = TranslatorOptions(fields.prompt_tokens, fields.max_output_tokens, fields.temperature)
-        translator = PromptedTranslator(chat_model, limits)
+        translator = PromptedTranslator(chat_model, TranslatorOptions.of(fields))
         by = f"model {translator.model}"
         cases: dict[tuple[str, ...], JudgeCase] = {}
         for case in found:  # tries at one question that gave the same query are one case

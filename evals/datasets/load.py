@@ -15,9 +15,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from ...tools.database import Database
-from ...tools.database.quoting import quote
-from ...tools.database.server.address import hide_url_secrets
+from ...tools.database import Database, hide_url_secrets, quote
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
 from ...tools.record_files import read_json, read_records
 

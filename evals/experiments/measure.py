@@ -19,10 +19,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...agent import make_settings
-from ...agent.nodes.reason import uses_code_result
+from ...agent.settings import uses_code_result
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
-from ...tools.examples import open_existing
-from ...tools.examples.store import ENOUGH_SHARED
+from ...tools.examples import ENOUGH_SHARED, open_existing
 from ...tools.sandbox import find_sandbox_problem, get_default_sandbox_limits
 from ..datasets import Dataset, GoldTurn, load_dataset
 from ..metrics.judging import ClauseJudge, Verdict, make_official_judge

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from ...agent.cli.root import RootCommandGroup
+from ...agent.cli import RootCommandGroup
 from ...agent.options import AnnotatorOption, UrlOption, expand_options
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn

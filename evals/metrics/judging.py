@@ -13,11 +13,10 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ...tools.database.database import Database
-from ...tools.database.table import Cell, Limits, Table
+from ...tools.database import Cell, Database, Limits, Table
 from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SQLParseError
 from ...tools.results import same_result
-from ...tools.sql.parse import parse as parse_sql
+from ...tools.sql import parse_query_tree
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache
 from ..official.exact_match import EMQuery, Unparsed, compare_clauses, hardness, parse, read_foreign_key_maps
 from ..official.execution import OfficialDatabases, execute_and_compare, list_suite_files
@@ -54,7 +53,7 @@ class RowOrder:
 def find_row_order(gold: str, dialect: str = "sqlite") -> RowOrder:
     """Return a gold query's row order; unordered if sqlglot cannot parse it."""
     try:
-        tree = parse_sql(gold, dialect).tree
+        tree = parse_query_tree(gold, dialect)
     except SQLParseError:
         return RowOrder(False)
     order = tree.args.get("order")

@@ -9,8 +9,8 @@ from operator import attrgetter
 from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
 
-from ...agent.model.track_record import ModelRunRecord
-from ...tools.database.schema import Schema
+from ...agent.model import ModelRunRecord
+from ...tools.database import Schema
 from ...tools.linking import STAR
 from ...tools.sql import read_query
 from .judging import Verdict

@@ -26,16 +26,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from rapidfuzz import fuzz
 
 from ...agent import Answer, Conversation, Settings, SQLAgent, TableturnError
-from ...agent.context.annotate import describe_whole_schema
+from ...agent.context import describe_whole_schema
 from ...agent.effects import QUERY_NUMBER
-from ...agent.model.choose_model import get_model_label, resolve_model
-from ...agent.model.replies import (
-    is_closed_event_loop_error,
-    is_prompt_rejection,
-    is_temperature_rejection,
-    make_model_error,
-)
-from ...agent.nodes.link import select_most_probable_items
+from ...agent.model import explain_model_failure, get_model_label, resolve_model
 from ...agent.records import PlainResult, Usage, make_plain_result
 from ...tools.database import Database, Schema
 from ...tools.errors import ModelError, NotUnderstood, QueryError, SettingsError
@@ -166,9 +159,7 @@ class RequestWatcher(BaseCallbackHandler):
         if requests is None or not isinstance(error, Exception):
             return
         requests.pending.discard(run_id)
-        passing = is_closed_event_loop_error(error) or is_temperature_rejection(error)
-        if not (passing or is_prompt_rejection(error) or isinstance(error, ModelError)):
-            requests.error = str(make_model_error(self._label, error))
+        requests.error = explain_model_failure(self._label, error) or requests.error
 
 
 REPLAY_SETTINGS = {
@@ -359,7 +350,7 @@ async def _fill_history_with_gold(agent: SQLAgent, conversation: Conversation, t
         values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
         seen = past[-settings.history_window :] if settings.history_window else ()
         linker = resources.schemas.read(settings.annotate).linker
-        items = select_most_probable_items(linker.link(question, seen, values, threshold=settings.link_threshold))
+        items = linker.link(question, seen, values, threshold=settings.link_threshold).to_state()
         past.append(PastTurn(question=question, rephrased=question, sql=gold, items=items))
 
     for turn in turns:

@@ -13,11 +13,9 @@ from urllib.parse import urlsplit
 
 from tableturn import __version__
 
-from ...agent.model.choose_model import get_model_label, resolve_model
-from ...agent.model.track_record import ModelRunRecord, append_run_record
+from ...agent.model import ModelRunRecord, append_run_record, get_model_label, resolve_model
 from ...agent.records import convert_cell
-from ...tools.database import Schema
-from ...tools.database.server.address import hide_url_secrets
+from ...tools.database import Schema, hide_url_secrets
 from ...tools.errors import DatabaseUnavailable, SettingsError
 from ...tools.record_files import read_json
 from ...tools.whole_files import write_text_atomically

@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ...agent import Settings, make_settings
-from ...agent.nodes.reason import uses_code_result
 from ...agent.records import make_plain_result
+from ...agent.settings import uses_code_result
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, SettingsError, TableturnError
 from ...tools.terminal import warn
 from ...tools.whole_files import write_text_atomically

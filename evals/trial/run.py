@@ -14,9 +14,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from ...agent import SQLAgent
-from ...agent.evidence.trust import TrustBound, compute_fingerprints, write_trust_bound
-from ...agent.settings import make_settings
+from ...agent import SQLAgent, make_settings
+from ...agent.evidence import TrustBound, compute_fingerprints, write_trust_bound
 from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
 from ...tools.examples import VERIFIED, database_identity

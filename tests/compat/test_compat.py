@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import tarfile
 import uuid
@@ -167,6 +168,8 @@ def test_a_question_back_is_replied_to(folder: Path, saver: SqliteSaver) -> None
 
 
 def test_a_chat_goes_on(folder: Path) -> None:
+    listed = tableturn("chat", *OFFLINE, given="/threads\n").stderr
+    assert re.search(r"^  t  \(last used 2026-", listed, re.MULTILINE), listed
     said = ran("chat", *OFFLINE, "--thread", "t", "--json", given="And in Lyon?\n")
     assert json.loads(said)["rows"] == [[1]]
 

@@ -33,6 +33,7 @@ from tableturn.evals.lab.bench.registry import BenchOptions, Figures, divide, sh
 from tableturn.tools.basis import NewestDateCache
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import QueryError, TableturnError
+from tableturn.tools.labels import IN_ENGLISH
 from tableturn.tools.ledger import Ledger, NotCountedError, build_query_ledger
 from tableturn.tools.ledger.ledger import MATERIAL
 from tableturn.tools.sample import build_sample
@@ -289,11 +290,11 @@ def _alarms(data: Path, limit: int | None) -> Figures:
                 ledger = _ledger(database, sql, question=question)
                 # What a question asks for each of is left out though keys hold.
                 lost = any(join.material and not join.ones for join in ledger.joins)
-                told = lost if holds else bool(ledger.material_facts)
+                told = lost if holds else bool(ledger.list_facts(IN_ENGLISH, material=True))
                 for counts in (every, *([holding] if holds else [])):
                     counts[0] += 1
                     counts[1] += told
-                if ledger.material_facts:
+                if ledger.list_facts(IN_ENGLISH, material=True):
                     said.append(f"{name}: {question}\n  {sql}\n  {ledger.line}")
     return {
         "golds": every[0], "golds_with_a_sentence": divide(len(said), every[0]), "golds_keys_hold": holding[0],

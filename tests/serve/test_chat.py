@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
+import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -86,6 +89,38 @@ async def test_a_stream_tells_what_is_known_before_the_answer(asked: tuple[opena
     pieces = [delta["content"] for delta in deltas if delta.get("content")]
     assert len(pieces) > 2
     assert "Running" not in "".join(pieces)
+
+
+async def test_steps_are_told_while_a_model_writes(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    told, parts = threading.Event(), list[bytes]()
+
+    def write_once_told(prompt: str) -> str:
+        assert told.wait(30), "the tables that were found come before the query is written"
+        return "```sql\nSELECT name FROM customers\n```"
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": given.pop()} if given else await asyncio.Future()
+
+    async def send(message: Any) -> None:
+        parts.append(message.get("body", b""))
+        if b"Tables: " in parts[-1]:
+            told.set()
+
+    given = [json.dumps({"messages": [{"role": "user", "content": "Who are the customers?"}], "stream": True}).encode()]
+    headers = [(b"host", b"127.0.0.1:8000"), (b"content-type", b"application/json")]
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "path": "/v1/chat/completions",
+        "headers": headers,
+    }
+    scope |= {"raw_path": b"/v1/chat/completions", "query_string": b"", "scheme": "http"}
+    scope |= {"server": ("127.0.0.1", 8000), "client": ("127.0.0.1", 5000)}
+    app = create_app(agent_over(shop, model=ScriptedModel(script=write_once_told)))
+    async with app.router.lifespan_context(app):
+        await app(scope, receive, send)
+    assert b"Ada" in b"".join(parts)
 
 
 async def test_notes_are_in_a_reply(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:

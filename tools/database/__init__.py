@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from .engine import Engine, QueryTooComplex
     from .estimate import Estimate
     from .permissions_file import AccessRules, PermissionsFile
+    from .quoting import quote
     from .rendering.render import SchemaStyle, render_schema
     from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
+    from .server.address import hide_url_secrets
     from .session import Identity, Permissions, Policy, Rights, Session, tag_statements_with_thread
     from .table import Cell, Limits, Table
     from .watchdog import Cancellation
@@ -48,7 +50,9 @@ __all__ = [
     "Session",
     "Table",
     "TableSchema",
+    "hide_url_secrets",
     "open_database",
+    "quote",
     "render_schema",
     "tag_statements_with_thread",
 ]
@@ -63,8 +67,10 @@ __getattr__ = make_lazy_importer(
         "engine": "Engine QueryTooComplex",
         "estimate": "Estimate",
         "permissions_file": "AccessRules PermissionsFile",
+        "quoting": "quote",
         "rendering.render": "SchemaStyle render_schema",
         "schema": "ColumnSchema ForeignKey Schema TableSchema",
+        "server.address": "hide_url_secrets",
         "session": "Identity Permissions Policy Rights Session tag_statements_with_thread",
         "table": "Cell Limits Table",
         "watchdog": "Cancellation",

@@ -10,14 +10,22 @@ from .embedding import embed, make_embedding
 from .example import AddedExamples, Example, FoundExample, to_json
 from .importing import DatabaseFolder, read_examples
 from .masking import mask, regularize_example
-from .rights import VERIFIED, choose_best_per_question, database_identity, make_example, make_example_verifier
+from .rights import (
+    VERIFIED,
+    choose_best_per_question,
+    database_identity,
+    is_example_of_database,
+    make_example,
+    make_example_verifier,
+)
 from .seeds import load_dialogues, load_programs, make_default_store, open_existing, open_seeded_store, seed_examples
 from .selectors import ExampleQuery, ExampleSelector, SelectorKind, choose_examples, make_selector
-from .store import ExampleStore, example_id
+from .store import ENOUGH_SHARED, ExampleStore, example_id
 from .tables import get_store_folder, has_example_store
 from .verified import VerifiedAnswer, find_verified
 
 __all__ = [
+    "ENOUGH_SHARED",
     "VERIFIED",
     "AddedExamples",
     "DatabaseFolder",
@@ -36,6 +44,7 @@ __all__ = [
     "find_verified",
     "get_store_folder",
     "has_example_store",
+    "is_example_of_database",
     "load_dialogues",
     "load_programs",
     "make_default_store",

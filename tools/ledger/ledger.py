@@ -108,19 +108,9 @@ class Ledger:
         return any(join.keep_numbers(material=True).repeated for join in self.joins)
 
     @property
-    def material_facts(self) -> tuple[str, ...]:
-        """The facts that may change the answer, one clause per fact."""
-        return self.list_facts(IN_ENGLISH, material=True)
-
-    @property
     def line(self) -> str:
         """The facts that may change the answer, as sentences; empty if there are none."""
         return self.write_line(IN_ENGLISH)
-
-    @property
-    def minor_facts(self) -> tuple[str, ...]:
-        """The facts that hardly change the answer, one clause per fact."""
-        return self.list_facts(IN_ENGLISH, material=False)
 
     def list_facts(self, labels: Labels, *, material: bool) -> tuple[str, ...]:
         """Return the facts that may change the answer, or those that hardly do, in the labels' language."""

@@ -12,6 +12,9 @@ from ..sql.join_path import find_all_joining_keys
 
 STAR = "*"  # the column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)
 
+_STORED_ITEMS = 200
+"""Probabilities kept in the state, most probable first: enough for any window, small for a 10,000-column schema."""
+
 
 class SchemaItem(NamedTuple):
     """A table or column with the probability that the turn's SQL uses it."""
@@ -28,6 +31,10 @@ class LinkedSchema:
 
     items: tuple[SchemaItem, ...]  # every table, column and `table.*` of the database, most probable first
     kept: Schema  # the part to show: over the threshold, most probable first, closed over foreign keys; never empty
+
+    def to_state(self) -> tuple[tuple[str, str | None, float], ...]:
+        """Return the most probable items, for the state."""
+        return tuple((item.table, item.column, round(item.p, 4)) for item in self.items[:_STORED_ITEMS])
 
     def all_columns(self, threshold: float) -> tuple[tuple[str, int], ...]:
         """Return the kept tables of which the question probably asks for all columns.

@@ -38,6 +38,7 @@ from .query import (
 )
 from .regular import regularize, same_sql
 from .skeleton import compute_skeleton_similarity, make_question_skeleton, make_sql_skeleton
+from .texts import split_statements
 from .vectors import FEATURES, vectorize_query
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "read_query",
     "regularize",
     "same_sql",
+    "split_statements",
     "vectorize_query",
     "write_exact_table_names",
     "writes",

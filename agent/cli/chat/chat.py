@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from ....tools.database import Cancellation
 from ....tools.errors import SettingsError
+from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import ConversationAnswers, NumberedAnswer
 from ...answers.paging import PagedResultCache, PageRequest, make_first_page
 from ...answers.phrasing import format_count
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...records import Usage, get_standalone_question
-from ...verbs import compute_token_cost
 
 if TYPE_CHECKING:
     from ...answers.render import AnswerBackground
@@ -52,7 +52,7 @@ class ConversationCost:
             f"{spent.prompt_tokens:,} prompt and {spent.completion_tokens:,} completion tokens",
         ]
         if self.price is not None:
-            parts.append(f"${compute_token_cost(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
+            parts.append(f"${verbs.compute_token_cost(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
         if self.ended:
             parts.append(f"not counted: {format_count(self.ended, 'question', 'questions')} without an answer")
         return ", ".join(parts)

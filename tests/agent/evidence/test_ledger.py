@@ -15,6 +15,7 @@ from tableturn.agent.conversation import Conversation
 from tableturn.agent.evidence import ledger as evidence
 from tableturn.tools.database import Database, Egress, Policy
 from tableturn.tools.database.sqlite.engine import SQLiteEngine
+from tableturn.tools.labels import IN_ENGLISH
 
 from tests.corpus.ledger_canaries import find_canaries, open_hidden
 from tests.support.scripted import writes
@@ -132,7 +133,11 @@ def test_nothing_is_told_of_what_may_not_leave(sales: Path, level: str) -> None:
             answer = ask(database.for_user(database.session.identity, policy), sql, ledger="full")
         assert answer.ledger is not None
         assert answer.ledger.not_counted
-        assert (answer.ledger.nulls, answer.ledger.variants, answer.ledger.material_facts) == ((), (), ())
+        assert (answer.ledger.nulls, answer.ledger.variants, answer.ledger.list_facts(IN_ENGLISH, material=True)) == (
+            (),
+            (),
+            (),
+        )
         assert "canary" not in json.dumps(answer.to_dict()["ledger"])
 
 

@@ -9,6 +9,7 @@ from contextlib import closing
 import duckdb
 import pytest
 from tableturn.tools.database import Database
+from tableturn.tools.labels import IN_ENGLISH
 
 from tests.tools.ledger.sales import keep, lost
 
@@ -165,17 +166,17 @@ def test_rows_that_refer_to_nothing_are_not_lost_where_the_query_asks_of_what_th
     joined = "SELECT COUNT(*) FROM orders o JOIN coupon c ON c.id = o.coupon_id"
     asked = keep(shop, f"{joined} WHERE c.kind = 'spring'", value=16)
     assert (asked.line, asked.other) == ("4 of 100 rows of orders have no match in coupon and are left out.", None)
-    assert "80 of 100 rows of orders have no coupon id and are left out" in asked.minor_facts
+    assert "80 of 100 rows of orders have no coupon id and are left out" in asked.list_facts(IN_ENGLISH, material=False)
     assert keep(shop, joined, value=16).line.startswith("84 more have no match in coupon")
 
 
 def test_which_role_of_a_table_has_no_match_is_told(shop: Database) -> None:
     joined = "orders o JOIN site a ON a.id = o.from_id JOIN site b ON b.id = o.to_id"
-    assert keep(shop, f"SELECT a.name, b.name, COUNT(*) FROM {joined} GROUP BY 1, 2").material_facts == (
-        "3 of 100 rows of orders have no match in site by from id and are left out",
-    )
+    assert keep(shop, f"SELECT a.name, b.name, COUNT(*) FROM {joined} GROUP BY 1, 2").list_facts(
+        IN_ENGLISH, material=True
+    ) == ("3 of 100 rows of orders have no match in site by from id and are left out",)
     turned = "orders o JOIN site b ON b.id = o.to_id JOIN site a ON a.id = o.from_id"
-    assert keep(shop, f"SELECT COUNT(*) FROM {turned}").material_facts == (
+    assert keep(shop, f"SELECT COUNT(*) FROM {turned}").list_facts(IN_ENGLISH, material=True) == (
         "2 of 100 rows of orders have no match in site by to id and are left out",
         "1 of 98 rows of orders has no match in site by from id and is left out",
     )

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.formats import ColumnFormat
-from tableturn.tools.labels import Labels
+from tableturn.tools.labels import IN_ENGLISH, Labels
 from tableturn.tools.ledger import NotCountedError, build_query_ledger
 from tableturn.tools.sql import read_query
 
@@ -40,7 +40,9 @@ def test_rows_without_a_partner_are_counted_wherever_a_join_stands(sales: Databa
     ledger = keep(sales, sql)
     (join,) = [join for join in ledger.joins if join.table == "product"]
     assert (join.of, join.rows, join.lost, join.repeated, join.material) == ("sale", 20, 6, 0, True)
-    assert "6 of 20 rows of sale have no match in product and are left out" in ledger.material_facts
+    assert "6 of 20 rows of sale have no match in product and are left out" in ledger.list_facts(
+        IN_ENGLISH, material=True
+    )
 
 
 def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
@@ -49,7 +51,7 @@ def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
     assert [(join.of, join.rows, join.lost) for join in ledger.joins] == [("s", 8, 6)]
     own = "WITH product AS (SELECT id FROM product WHERE id < 2) SELECT COUNT(*) FROM sale s JOIN product p USING (id)"
     if sales.dialect != "sqlite":  # it takes that for a recursion
-        assert not keep(sales, own).material_facts
+        assert not keep(sales, own).list_facts(IN_ENGLISH, material=True)
 
 
 def test_another_number_is_written_as_the_answers_own(sales: Database) -> None:
@@ -111,8 +113,12 @@ def test_the_querys_own_filters_hold(sales: Database) -> None:
     (join,) = keep(sales, some).joins
     # Two of the six refer to no product at all: who asks about light ones does not ask about them.
     assert (join.rows, join.lost) == (8, 4)
-    assert keep(sales, some).material_facts == ("4 of 8 rows of sale have no match in product and are left out",)
-    assert keep(sales, some).minor_facts == ("2 of 8 rows of sale have no product id and are left out",)
+    assert keep(sales, some).list_facts(IN_ENGLISH, material=True) == (
+        "4 of 8 rows of sale have no match in product and are left out",
+    )
+    assert keep(sales, some).list_facts(IN_ENGLISH, material=False) == (
+        "2 of 8 rows of sale have no product id and are left out",
+    )
     two = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id JOIN shop h ON h.code = s.shop"
     assert lost(keep(sales, f"{two} WHERE h.town = 'Bonn'")) == {"product": 3, "shop": 0}
 
@@ -131,8 +137,12 @@ def test_the_querys_own_filters_hold(sales: Database) -> None:
 def test_a_left_join_keeps_who_has_no_partner(sales: Database, where: str, found: tuple[int, bool, bool]) -> None:
     ledger = keep(sales, f"SELECT s.id, p.name FROM sale s LEFT JOIN product p ON p.id = s.product_id{where}")
     assert [(join.lost, join.kept, join.material) for join in ledger.joins] == [found]
-    assert bool(ledger.material_facts) is found[2]
-    assert not [fact for fact in ledger.minor_facts if "no product id" not in fact and "no kind" not in fact]
+    assert bool(ledger.list_facts(IN_ENGLISH, material=True)) is found[2]
+    assert not [
+        fact
+        for fact in ledger.list_facts(IN_ENGLISH, material=False)
+        if "no product id" not in fact and "no kind" not in fact
+    ]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +169,7 @@ def test_a_condition_at_the_end_of_left_joins_leaves_out_who_has_no_match_before
 ) -> None:
     ledger = keep(chain, f"SELECT COUNT(*) FROM {rest}")
     assert lost(ledger) == found
-    assert len([fact for fact in ledger.material_facts if "no match" in fact]) == len(found)
+    assert len([fact for fact in ledger.list_facts(IN_ENGLISH, material=True) if "no match" in fact]) == len(found)
 
 
 @pytest.mark.parametrize(("counted", "found"), [("p.id", {"orders": 3, "part": 0}), ("DISTINCT p.id", {"orders": 3})])
@@ -169,15 +179,15 @@ def test_what_is_counted_through_a_table_between_two_is_told_as_it_is_of_an_inne
     joined = "orders o {0}JOIN item i ON i.order_id = o.id {0}JOIN part p ON p.id = i.part_id GROUP BY o.id"
     left, inner = (keep(chain, f"SELECT o.id, COUNT({counted}) FROM {joined.format(side)}") for side in ("LEFT ", ""))
     assert lost(left) == found
-    assert left.material_facts == inner.material_facts
-    assert len(left.material_facts) == 1
+    assert left.list_facts(IN_ENGLISH, material=True) == inner.list_facts(IN_ENGLISH, material=True)
+    assert len(left.list_facts(IN_ENGLISH, material=True)) == 1
 
 
 def test_the_side_of_ones_is_not_told(sales: Database) -> None:
     """That shops and sales have no payment is by design: a payment refers to its sale."""
     ledger = keep(sales, "SELECT s.id, SUM(p.paid) FROM sale s JOIN payment p ON p.sale_id = s.id GROUP BY s.id")
     assert lost(ledger) == {"sale": 0}
-    assert not ledger.material_facts
+    assert not ledger.list_facts(IN_ENGLISH, material=True)
 
 
 def test_where_no_key_is_declared_the_values_say_who_is_listed(tmp_path: Path) -> None:
@@ -259,7 +269,7 @@ def test_a_part_of_the_sum_is_material_too(tmp_path: Path) -> None:
         joined = "FROM fact f JOIN dim d ON d.id = f.dim_id"
         assert keep(database, f"SELECT SUM(amount) {joined}").joins[0].material
         assert not keep(database, f"SELECT COUNT(amount) {joined}").joins[0].material
-        assert keep(database, f"SELECT COUNT(amount) {joined}").minor_facts
+        assert keep(database, f"SELECT COUNT(amount) {joined}").list_facts(IN_ENGLISH, material=False)
 
 
 @pytest.mark.parametrize(
@@ -290,10 +300,12 @@ def test_a_part_of_the_sum_is_material_too(tmp_path: Path) -> None:
 def test_who_has_nothing_counted_is_told_where_each_is_asked_for(sales: Database, sql: str, left_out: int) -> None:
     asked, alone = (keep(sales, sql, question=text) for text in ("... for each product?", "Products?"))
     assert sum(join.lost for join in alone.joins if join.ones) == left_out
-    told = [said for said in asked.material_facts if "left out, because no counted row" in said]
+    told = [said for said in asked.list_facts(IN_ENGLISH, material=True) if "left out, because no counted row" in said]
     assert bool(told) is bool(left_out)
-    assert [said for said in alone.minor_facts if "left out, because no counted row" in said] == told
-    assert not [said for said in alone.material_facts if "no counted row" in said]
+    assert [
+        said for said in alone.list_facts(IN_ENGLISH, material=False) if "left out, because no counted row" in said
+    ] == told
+    assert not [said for said in alone.list_facts(IN_ENGLISH, material=True) if "no counted row" in said]
 
 
 def test_shared_columns_join_too(tmp_path: Path) -> None:
@@ -307,7 +319,9 @@ def test_shared_columns_join_too(tmp_path: Path) -> None:
         for join in ("JOIN area USING (area_id)", "NATURAL JOIN area"):
             ledger = keep(database, f'SELECT "the name", COUNT(*) FROM "my visit" {join} WHERE area_id < 9 GROUP BY 1')
             assert lost(ledger) == {"area": 1}
-            assert "1 of 2 rows of my visit has no match in area and is left out" in ledger.material_facts
+            assert "1 of 2 rows of my visit has no match in area and is left out" in ledger.list_facts(
+                IN_ENGLISH, material=True
+            )
 
 
 def test_composite_keys_join_by_all_of_their_columns(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from uuid import uuid4
 import duckdb
 import pytest
 from tableturn.tools.database import Database
-from tableturn.tools.labels import Labels
+from tableturn.tools.labels import IN_ENGLISH, Labels
 from tableturn.tools.ledger import Ledger
 
 from tests.tools.database.servers import POSTGRES
@@ -31,7 +31,9 @@ def test_data_that_ends_within_the_period_is_told(sales: Database, newest: str, 
         return newest
 
     ledger = keep(sales, sql, newest=look, today=date.fromisoformat(today))
-    assert (f"the data ends on {Labels().date(newest)}, before 31 Dec 2023" in ledger.material_facts) is told
+    assert (
+        f"the data ends on {Labels().date(newest)}, before 31 Dec 2023" in ledger.list_facts(IN_ENGLISH, material=True)
+    ) is told
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def test_data_that_ends_before_a_period_without_end_is_told(tmp_path: Path, sinc
 
     with Database.open(make_duckdb(tmp_path)) as database:
         ledger = keep(database, f"SELECT COUNT(*) FROM sale WHERE {since}", newest=look)
-    assert ledger.material_facts == (
+    assert ledger.list_facts(IN_ENGLISH, material=True) == (
         (f"the data ends on {Labels().date(newest)}, before {Labels().date(told)}",) if told else ()
     )
 
@@ -93,7 +95,7 @@ def test_data_that_ends_before_today_is_told_where_it_is_asked_about(
         return newest
 
     ledger = keep(sales, sql, newest=look)
-    assert [fact[:16] for fact in ledger.material_facts] == ["the data ends on"] * told
+    assert [fact[:16] for fact in ledger.list_facts(IN_ENGLISH, material=True)] == ["the data ends on"] * told
     assert not ledger.not_counted
 
 
@@ -156,7 +158,9 @@ def test_the_period_is_what_all_conditions_on_the_date_leave(
     tmp_path: Path, engine: str, condition: str, told: str
 ) -> None:
     ledger = compare(tmp_path, engine, EVERY_DAY, condition)
-    assert ledger.material_facts == ((f"the data ends on 27 Aug 2026, before {told}",) if told else ())
+    assert ledger.list_facts(IN_ENGLISH, material=True) == (
+        (f"the data ends on 27 Aug 2026, before {told}",) if told else ()
+    )
     assert not ledger.not_counted
 
 
@@ -164,13 +168,13 @@ def test_the_period_is_what_all_conditions_on_the_date_leave(
 def test_times_of_day_are_compared_as_days(tmp_path: Path, engine: str, kind: str) -> None:
     year = "strftime('%Y', d) = '2026'" if engine == "sqlite" else "EXTRACT(year FROM d) = 2026"
     ledger = compare(tmp_path, engine, [f"{day} 10:20:30" for day in EVERY_DAY], f"{year} AND d > '2026-01-31'", kind)
-    assert ledger.material_facts == ("the data ends on 27 Aug 2026, before 31 Dec 2026",)
+    assert ledger.list_facts(IN_ENGLISH, material=True) == ("the data ends on 27 Aug 2026, before 31 Dec 2026",)
 
 
 def test_a_condition_with_more_than_constants_leaves_the_period_open(tmp_path: Path) -> None:
     condition = "d BETWEEN '2026-01-01' AND '2026-12-31' AND (month(d) = 3 OR id < 0)"
     ledger = compare(tmp_path, "duckdb", EVERY_DAY, condition)
-    assert (ledger.material_facts, ledger.newest) == ((), None)
+    assert (ledger.list_facts(IN_ENGLISH, material=True), ledger.newest) == ((), None)
     assert ["compares its date with more than constants" in one for one in ledger.not_counted] == [True]
 
 
@@ -197,4 +201,4 @@ def test_the_last_month_or_week_of_a_table_of_these_is_complete(
 ) -> None:
     ledger = compare(tmp_path, engine, days, f"d >= '{since}' AND d <= '{until}'")
     ends = f"the data ends on {told}, before {Labels().date(until)}"
-    assert ledger.material_facts == ((ends,) if told else ())
+    assert ledger.list_facts(IN_ENGLISH, material=True) == ((ends,) if told else ())

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tableturn.tools.database import Database
+from tableturn.tools.labels import IN_ENGLISH
 from tableturn.tools.ledger import NotCountedError, build_query_ledger
 from tableturn.tools.sql import read_query
 
@@ -77,7 +78,7 @@ def test_what_is_not_counted_has_a_name(sales: Database, sql: str, said: list[st
     ],
 )
 def test_nothing_is_told_where_nothing_is_lost(sales: Database, sql: str) -> None:
-    assert not keep(sales, sql).material_facts
+    assert not keep(sales, sql).list_facts(IN_ENGLISH, material=True)
 
 
 def test_what_cannot_be_run_in_time_is_not_counted(sales: Database) -> None:

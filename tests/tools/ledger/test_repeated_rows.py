@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.database import Database
+from tableturn.tools.labels import IN_ENGLISH
 
 from tests.tools.ledger.sales import keep, make_sqlite
 
@@ -51,7 +52,9 @@ def test_rows_that_are_repeated_are_counted(sales: Database, sql: str, table: st
 )
 def test_each_sum_is_looked_at_where_its_rows_are_joined(sales: Database, sql: str) -> None:
     ledger = keep(sales, sql)
-    assert ledger.material_facts == ("1 row of sale is repeated, because it matches several rows of payment",)
+    assert ledger.list_facts(IN_ENGLISH, material=True) == (
+        "1 row of sale is repeated, because it matches several rows of payment",
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,8 +141,8 @@ def test_of_one_join_what_is_lost_and_what_is_repeated_are_told_apart(
     with Database.open(tmp_path / "both.sqlite") as database:
         sql = f"SELECT {output} FROM fact f JOIN dim d ON d.code = f.code"
         ledger = keep(database, sql, value=2 * (200 - orphans) if output == "COUNT(*)" else None)
-    assert [fact[: len(material)] for fact in ledger.material_facts] == [material]
-    assert [fact[: len(minor)] for fact in ledger.minor_facts] == [minor]
+    assert [fact[: len(material)] for fact in ledger.list_facts(IN_ENGLISH, material=True)] == [material]
+    assert [fact[: len(minor)] for fact in ledger.list_facts(IN_ENGLISH, material=False)] == [minor]
     assert ledger.other is None
 
 
@@ -194,7 +197,7 @@ def test_a_whole_key_repeats_nothing_and_groups_may_share_a_row(sales: Database)
 def test_a_parent_is_counted_once_in_groups_of_its_own(chain: Database, output: str, group: str, told: bool) -> None:
     joined = f"SELECT {output} FROM orders o JOIN item i ON i.order_id = o.id GROUP BY {group}"
     said = ["rows of orders are repeated 18 times in all, because they match several rows of item"] if told else []
-    assert [fact for fact in keep(chain, joined).material_facts if "repeated" in fact] == said
+    assert [fact for fact in keep(chain, joined).list_facts(IN_ENGLISH, material=True) if "repeated" in fact] == said
 
 
 @pytest.mark.parametrize(
@@ -211,5 +214,5 @@ def test_a_count_of_partners_beside_all_rows_is_no_count_of_their_table(
     sales: Database, output: str, side: str, told: bool
 ) -> None:
     ledger = keep(sales, f"SELECT {output} FROM sale s {side}JOIN product p ON p.id = s.product_id")
-    assert any("rows of product are repeated" in fact for fact in ledger.material_facts) is told
-    assert not (side and ledger.material_facts)
+    assert any("rows of product are repeated" in fact for fact in ledger.list_facts(IN_ENGLISH, material=True)) is told
+    assert not (side and ledger.list_facts(IN_ENGLISH, material=True))

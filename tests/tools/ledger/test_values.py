@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from tableturn.tools.database import Database, Limits
+from tableturn.tools.labels import IN_ENGLISH
 from tableturn.tools.ledger import build_query_ledger
 from tableturn.tools.sql import read_query
 
@@ -18,12 +19,16 @@ from tests.tools.ledger.sales import keep, make_duckdb, make_sqlite
 def test_missing_values_are_counted_where_they_hide(sales: Database) -> None:
     ledger = keep(sales, "SELECT AVG(amount) FROM sale HAVING AVG(amount) > 0")
     assert [(one.column, one.use, one.missing, one.rows) for one in ledger.nulls] == [("amount", "averaged", 5, 20)]
-    assert ledger.material_facts == ("5 of 20 rows of sale have no amount, which the average leaves out",)
+    assert ledger.list_facts(IN_ENGLISH, material=True) == (
+        "5 of 20 rows of sale have no amount, which the average leaves out",
+    )
     grouped = keep(sales, "SELECT product_id, COUNT(*) FROM sale GROUP BY product_id")
     assert [(one.use, one.missing, one.material) for one in grouped.nulls] == [("grouped", 2, False)]
-    assert grouped.minor_facts == ("2 of 20 rows of sale have no product id",)
+    assert grouped.list_facts(IN_ENGLISH, material=False) == ("2 of 20 rows of sale have no product id",)
     joined = keep(sales, "SELECT AVG(s.amount) FROM payment p JOIN sale s ON s.id = p.sale_id")
-    assert joined.material_facts == ("2 of 3 joined rows have no amount, which the average leaves out",)
+    assert joined.list_facts(IN_ENGLISH, material=True) == (
+        "2 of 3 joined rows have no amount, which the average leaves out",
+    )
 
 
 def test_values_that_are_missing_in_what_is_computed_are_counted(sales: Database) -> None:
@@ -89,7 +94,11 @@ def test_missing_values_that_not_in_compares_are_told(
 ) -> None:
     ledger = keep(sales, f"SELECT COUNT(*) FROM product WHERE {condition}")
     assert [(one.missing, one.rows) for one in ledger.nulls] == found
-    told = [said for said in ledger.material_facts if said.endswith("no product id, so that “not in” finds nothing")]
+    told = [
+        said
+        for said in ledger.list_facts(IN_ENGLISH, material=True)
+        if said.endswith("no product id, so that “not in” finds nothing")
+    ]
     assert len(told) == len(found)
 
 
@@ -114,7 +123,7 @@ def test_rows_that_not_in_leaves_out_for_a_missing_value_are_told(
     ledger = keep(sales, f"SELECT COUNT(*) FROM sale WHERE {condition}")
     assert [(one.use, one.missing, one.rows) for one in ledger.nulls] == [("unmatched", missing, rows)] * bool(missing)
     told = (f"2 of {rows} rows of sale have no product id and are left out",) if missing else ()
-    assert ledger.material_facts == told
+    assert ledger.list_facts(IN_ENGLISH, material=True) == told
 
 
 @pytest.mark.parametrize(
@@ -135,7 +144,7 @@ def test_rows_that_an_excluded_constant_leaves_out_for_a_missing_value_stand_in_
 ) -> None:
     ledger = keep(sales, f"SELECT COUNT(*) FROM sale WHERE {condition}")
     assert [(one.use, one.missing, one.rows) for one in ledger.nulls] == [("unmatched", missing, rows)] * bool(missing)
-    assert (ledger.material_facts, ledger.not_counted) == ((), ())
+    assert (ledger.list_facts(IN_ENGLISH, material=True), ledger.not_counted) == ((), ())
 
 
 def test_missing_values_that_all_compares_are_told(sales: Database) -> None:
@@ -223,7 +232,9 @@ def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
         assert ledger.variants == ()
     else:
         assert [(one.column, one.groups, one.rows) for one in ledger.variants] == [("kind", 1, 1)]
-        assert ledger.material_facts[0].startswith("some groups of kind differ only in case or spacing (“")
+        assert ledger.list_facts(IN_ENGLISH, material=True)[0].startswith(
+            "some groups of kind differ only in case or spacing (“"
+        )
 
 
 def test_values_stand_in_one_short_line(tmp_path: Path) -> None:
