@@ -81,6 +81,13 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("n,film,by\n3,Jaws,A\n5,Total Recall,B\n7,Aliens,C\n", ()),
         ("payee,kind,n\nAnn,rent,5\nBob,rent,4\nTotal,,8\n", ("kept totals",)),
         ('"kg","day"\n"1",2.5,3\n"2",3.5,4\n', ()),
+        ("item,n,price\nFruit,,\napple,10,0.5\npear,20,0.6\n2024,,\nbeet,5,1.2\n", ("headings",)),
+        ("item,n,price\napple,10,0.5\npear,,\nbeet,,\n", ()),  # not above fuller rows
+        ("name,team\nAnn,IT\nBob,\nCid,HR\n", ()),
+        ("name,team,pay\nAnn,IT,5\nBob,HR,4\n\nteam,boss,since\nIT,Ann,3\n", ("tables", "numbers as text")),
+        ("name,team,pay\nAnn,IT,5\nBob,HR,4\n\nCid,HR,4\nDan,IT,3\n", ()),
+        ("g,n\nAll,60\nFood,40\n bread,15\n milk,25\nDrink,20\n tea,12\n beer,8\n", ("kept totals",) * 3),
+        ("g,n\nOslo,60\nBergen,40\nRome,15\nPisa,25\nBonn,20\n", ()),  # one sum by chance
         ("note,n\nSource: a,1\nSource: b,2\nragged\n", ("lines",)),
     ],
 )
@@ -111,3 +118,36 @@ def test_only_first_rows_are_looked_at(tmp_path: Path) -> None:
     pandas.DataFrame({"n": range(LOOKED_AT + 2)}).to_parquet(tmp_path / "t.parquet")
     with Database.open(tmp_path / "t.parquet") as database:
         assert [notice.kind for notice in database.notices if notice.kind != "key"] == ["scope"]
+
+
+@pytest.mark.parametrize("page", ["Page 1 of 2", "Seite 1/2", "- Página 1 -", "p. 1"])
+def test_rows_that_number_pages_are_left_out(tmp_path: Path, page: str) -> None:
+    (tmp_path / "t.csv").write_text(f"day,n\n2024-01-05,1\n{page},\nday,n\n2024-01-06,2\n{page},\n", encoding="utf-8")
+    with Database.open(tmp_path / "t.csv") as database:
+        assert database.execute("SELECT count(*), sum(n), year(max(day)) FROM t").rows == ((2, 3, 2024),)
+        assert [(each.kind, each.turned_by) for each in database.notices] == [("headers", "headers")] * 2
+    with Database.open(tmp_path / "t.csv", otherwise=["headers"]) as database:
+        assert database.execute("SELECT count(*) FROM t").rows == ((5,),)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kept"),
+    [
+        (["1.9", "1.10", "2.0"], True),
+        (["1.1", "1.10", "12.20"], True),
+        (["1.9", "1.10", "2"], False),
+        (["1.90", "1.10", "2.00"], False),
+        (["2.5", "3.50", "4.0"], False),
+    ],
+)
+def test_numbers_of_versions_stay_apart(tmp_path: Path, cells: list[str], kept: bool) -> None:
+    (tmp_path / "t.csv").write_text("\n".join(["v,n", *(f"{cell},x" for cell in cells)]))
+    with Database.open(tmp_path / "t.csv") as database:
+        assert (database.schema().tables[0].columns[0].type == "VARCHAR") == kept
+        assert ("numbers" in [each.kind for each in database.notices]) == kept
+
+
+def test_json_of_several_types_is_told(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text('[{"a": 1, "b": null, "c": 1}, {"a": "1,5", "b": null, "c": 2.5}]')
+    with Database.open(tmp_path / "t.json") as database:
+        assert [(each.column, each.kind) for each in database.notices] == [("a", "mixed types")]

@@ -37,6 +37,8 @@ def test_all_rows_are_kept_where_totals_are_turned(tmp_path: Path, text: str) ->
         ("surname,points\nLee,5\nSum,5\nKim,8\nSum,18\n", 3),
         ("brand,n\nShell,5\nTotal,9\nAral,4\nTotal,7\nEsso,6\nBP,5\nTotal,11\n", 7),
         ("brand,n\nShell,5\nTotal,9\nAral,4\nTotal,7\nEsso,6\nBP,5\nGrand Total,36\n", 6),
+        ("cost,n\nRent,10\nPay,20\nTax,5\nTotal,35\n", 3),  # tax is a cost here
+        ("place,n\nA,10\nB,20\nSubtotal,30\nTaxi,6\nTotal,36\n", 3),
         ("state,city,n\nTX,Waco,4\nTX,Paris,5\nTX Total,,9\nNV,Reno,3\nNV Total,,3\nTotal,,12\n", 3),
     ],
 )

@@ -61,3 +61,11 @@ def test_formulas_without_results_are_told(tmp_path: Path) -> None:
     sheets = {"t": [["a", "b", "n"], ["x", 1, "=B2*2"], ["y", 2, "=B3*2"]]}
     with Database.open(write(tmp_path, Messy("book.xlsx", sheets, (), "", ()))) as database:
         assert [notice.kind for notice in database.notices] == ["formulas"]
+
+
+def test_a_second_table_below_an_empty_row_of_a_sheet_is_told(tmp_path: Path) -> None:
+    rows = [["Pay 2024"], [], ["name", "pay"], ["Ann", 5], ["Bob", 4], [], ["team", "boss"], ["IT", "Ann"]]
+    with Database.open(write(tmp_path, Messy("book.xlsx", {"t": rows}, (), "", ()))) as database:
+        assert [each.kind for each in database.notices] == ["tables", "numbers as text"]
+        assert database.schema().tables[0].comment == "Pay 2024"
+        assert database.execute("SELECT count(*) FROM t").rows == ((5,),)
