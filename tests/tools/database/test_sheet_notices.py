@@ -68,4 +68,4 @@ def test_a_second_table_below_an_empty_row_of_a_sheet_is_told(tmp_path: Path) ->
     with Database.open(write(tmp_path, Messy("book.xlsx", {"t": rows}, (), "", ()))) as database:
         assert [each.kind for each in database.notices] == ["tables", "numbers as text"]
         assert database.schema().tables[0].comment == "Pay 2024"
-        assert database.execute("SELECT count(*) FROM t").rows == ((5,),)
+        assert database.execute("SELECT count(*) FROM t").rows == ((4,),)

@@ -197,7 +197,7 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
     if headings:
         text = count_rows(len(headings), "has", "have") + " one text alone, as headings do, and count as rows"
         noticing.add("headings", text, example=rows[headings[0]][0])
-    if names and (at := find_second_header(rows)) is not None and at not in repeated:
+    if names and (at := find_second_header(rows)) is not None and at not in repeated | notes:
         noticing.add("tables", "an empty row parts the table: another one may begin below it", example=rows[at][0])
     for kind, places, what in (
         ("headers", repeated, ("repeats the header", "repeat the header")),
