@@ -87,6 +87,7 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("name,team,pay\nAnn,IT,5\nBob,HR,4\n\nteam,boss,since\nIT,Ann,3\n", ("tables", "numbers as text")),
         ("name,team,pay\nAnn,IT,5\nBob,HR,4\n\nCid,HR,4\nDan,IT,3\n", ()),
         ("g,n\nAll,60\nFood,40\n bread,15\n milk,25\nDrink,20\n tea,12\n beer,8\n", ("kept totals",) * 3),
+        ("g,n\na,10\nb,20\nTotal in,30\nc,4\nd,7\nTotal out,11\nGain,19\n", ("totals", "kept totals")),
         ("g,n\nOslo,60\nBergen,40\nRome,15\nPisa,25\nBonn,20\n", ()),  # one sum by chance
         ("note,n\nSource: a,1\nSource: b,2\nragged\n", ("lines",)),
     ],

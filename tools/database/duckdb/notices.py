@@ -329,6 +329,10 @@ class _TotalRows:
         if taxes:
             text = count_rows(len(taxes), "beside totals is tax", "beside totals are tax")
             noticing.add("totals", text + _format_decision(is_turned), example=self._rows[min(taxes)][0])
+        if self._is_difference(sorted(sums - taxes)[-_LAST:]):
+            noticing.add_kept_totals(
+                "the last row equals the difference of two totals", self._rows[self._places[-1]][0]
+            )
         for text in self._find_parents() if few and not equal else ():
             noticing.add_kept_totals("1 row equals the sum of rows below", text)
         return sums | taxes | measures if not is_turned else set()
@@ -336,6 +340,20 @@ class _TotalRows:
     def _iterate_neighbours(self) -> Iterator[tuple[int, int, int]]:
         """Yield each row's place between those before and after it; -1 where there is none."""
         return zip([-1, *self._places], self._places, [*self._places[1:], -1], strict=False)
+
+    def _is_difference(self, totals: Sequence[int]) -> bool:
+        """Whether the last row's numbers are one total's less another's, as a profit is."""
+        if len(totals) < 2 or (last := self._places[-1]) in totals:
+            return False
+        for mark in ".,":
+            numbers = [
+                [_parse_cell_number(cell, mark) or Decimal() for cell in self._rows[at]] for at in (last, *totals)
+            ]
+            result, *others = numbers
+            pairs = ((one, less) for one in others for less in others if one is not less and any(result))
+            if any(all(a - b == c for a, b, c in zip(one, less, result, strict=False)) for one, less in pairs):
+                return True
+        return False
 
     def _find_parents(self) -> list[str]:
         """Return texts of rows that equal sums of rows below them; empty unless there are several, each with a text."""
