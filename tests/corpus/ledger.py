@@ -174,7 +174,7 @@ def _told(ledger: Ledger, fault: Fault) -> tuple[int, bool]:
     """Return the rows that a ledger counts for a fault, and whether they are material."""
     if fault.kind in ("orphans", "duplicates"):
         name = "lost" if fault.kind == "orphans" else "repeated"
-        found = [join for join in ledger.joins if getattr(join, name) and not join.kept]
+        found = [join for join in ledger.joins if getattr(join, name) and not (join.kept or join.ones)]
         return sum(getattr(join, name) for join in found), any(join.material for join in found)
     if fault.kind == "missing":
         nulls = [one for one in ledger.nulls if (one.column, one.use) == (fault.column, "averaged")]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from itertools import pairwise
 from typing import Literal
-from unicodedata import normalize
 
 from sqlglot import exp
 
@@ -23,6 +21,7 @@ from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, Varia
 from .newest import compare_newest_date
 from .parts import (
     asks_for_each,
+    copy_select_without,
     excludes_constants,
     find_exclusion,
     find_sum,
@@ -32,6 +31,7 @@ from .parts import (
     list_visible_ctes,
     make_case,
     make_count,
+    name_rows,
     render_cell,
     to_int,
     write_condition,
@@ -55,11 +55,10 @@ from .path import (
     find_path,
     select_from,
 )
+from .variants import find_compared_variants, find_group_variants, list_compared_texts
 
 _LONGEST, _MOST_SCOPES = 10_000, 8
 _EXAMPLES = 3
-_MOST_VALUES = 10_000  # of a column whose variants are looked for
-_CODE = 2  # characters of values that are all codes
 
 _UNREAD = Ledger(not_counted=("the query cannot be read",))
 
@@ -136,6 +135,9 @@ class _LedgerCounter:
     once: list[QuerySource] = field(default_factory=list[QuerySource])  # those whose rows no join repeats
     may_repeat: bool = False  # whether rows that joins leave out would be there several times
 
+    def name(self, source: QuerySource) -> str:
+        return get_source_name(self.query, source)
+
     def attempt(self, what: str, count: Callable[[], None]) -> bool:
         """Count something; return whether it was counted, and note it if not."""
         try:
@@ -147,7 +149,7 @@ class _LedgerCounter:
 
     def add_scope_counts(self, scope: Scope) -> None:
         """Add the counts of one SELECT, as far as its rows can be counted."""
-        read = ", ".join(map(get_source_name, scope.sources))
+        read = ", ".join(map(self.name, scope.sources))
         try:
             path = find_path(self.query, scope)
         except NotCountedError as reason:
@@ -168,7 +170,7 @@ class _LedgerCounter:
             if inner is None or not isinstance(inner.unnest(), exp.Query):
                 continue
             other = self.query.find_scope(inner.unnest())
-            matched = ", ".join(map(get_source_name, other.sources if other is not None else ())) or "a sub-query"
+            matched = ", ".join(map(self.name, other.sources if other is not None else ())) or "a sub-query"
             self.not_counted.append(f"the rows of {read} that have no match in {matched}: it is in a condition")
             if (condition := find_exclusion(node)) is None:
                 continue
@@ -186,7 +188,7 @@ class _LedgerCounter:
         """Add the values of one SELECT's groups that differ only in how they are written."""
         select, terms = scope.select, self.query.resolve_group_by_terms(scope)
         if terms is None and select.args.get("group") is not None:
-            read = ", ".join(map(get_source_name, scope.sources))
+            read = ", ".join(map(self.name, scope.sources))
             self.not_counted.append(f"missing values and variants in {read}: it groups in several ways")
         if select.args.get("distinct") is not None and not self.query.find_aggregates(scope):
             terms = terms or [one.unalias() for one in select.expressions]
@@ -194,8 +196,15 @@ class _LedgerCounter:
         counted = (one for one in map(get_argument, different) if one is not None)
         found = self._find_columns([*(terms or ()), *counted], scope, "variants")
         texts = [one for one in found if is_text_column(one.schema) and not one.schema.likely_key]
-        for column in {one.place: one for one in texts}.values():
-            self.attempt(f"variants of {'.'.join(column.item)}", partial(self._add_value_variants, scope, column))
+        run = partial(self._run_select, scope=scope)
+        for one in {one.place: one for one in texts}.values():
+            self._add_variants(one, partial(find_group_variants, self.query, run, scope, one))
+        for one, *compared in list_compared_texts(self.query, scope):
+            self._add_variants(one, partial(find_compared_variants, self.query, run, scope, one, *compared))
+
+    def _add_variants(self, column: TableColumn, find: Callable[[], VariantCount | None]) -> None:
+        what = f"variants of {'.'.join(column.item)}"
+        self.attempt(what, lambda: self.variants.extend(filter(None, [find()])))
 
     def _find_columns(self, nodes: Iterable[exp.Expr], scope: Scope, what: str) -> list[TableColumn]:
         """Return the columns that expressions are, but for primary keys; note what is computed."""
@@ -228,7 +237,7 @@ class _LedgerCounter:
             return None
         key, *more = list_key_columns(self.query, path.subject)
         if more:
-            raise NotCountedError(f"{get_source_name(path.subject)} is repeated and has no key of one column")
+            raise NotCountedError(f"{self.name(path.subject)} is repeated and has no key of one column")
         return key
 
     def _has_distinct_partners(self, path: JoinPath, step: JoinStep) -> bool:
@@ -282,7 +291,7 @@ class _LedgerCounter:
             named = [part for part in path.filters if step.source in part.named]
             several = any(len(part.named) > 1 for part in named)
             if (several and not step.has_key) or (named and key and not (step.has_key and not step.kept)):
-                raise NotCountedError(f"a condition may choose among the rows of {get_source_name(step.source)}")
+                raise NotCountedError(f"a condition may choose among the rows of {self.name(step.source)}")
         comes = {id(step): path.list_conditions_before(step) for step in path.steps}
         chosen = path.find_filtering_sources()
         outputs = [make_count([], key)]
@@ -320,28 +329,28 @@ class _LedgerCounter:
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
             shown = self._find_lost_row_examples(path, step) if material and self.examples else ()
-            names = (get_source_name(step.source), write_condition(self.query, step), lost, 0)
+            names = (self.name(step.source), write_condition(self.query, step), lost, 0)
             beside = render_cell(" and ".join(map(self.query.text, step.conditions)))
-            of = get_source_name(path.subject)
+            of = name_rows(self.query, path.subject)
             compared = [link.far_end(step.source) for link in step.links]
             key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
-            roles = [one for one in path.steps if get_source_name(one.source) == names[0]]
+            roles = [one for one in path.steps if self.name(one.source) == names[0]]
             by = humanize_name(key_columns) if len(roles) > 1 else ""
             self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside, by=by))
             if lost < every and not step.kept and (lost or step.source not in chosen):
-                item = get_source_name(step.before[0]), key_columns
+                item = self.name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", every - lost, of, rows))
         all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
                 material = hidden and number >= MATERIAL * all_rows
                 own = column.source is path.subject and (path.steps or len(path.scope.sources) == 1)
-                of = get_source_name(path.subject) if own else ""
+                of = name_rows(self.query, path.subject) if own else ""
                 self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
 
     def _add_equal_counts(self, path: JoinPath, counted: QuerySource) -> None:
         """Add the rows that a summed table of the same grain loses to the others of them."""
-        joins, nulls, names = [*self.joins], [*self.nulls], [*map(get_source_name, (path.subject, *path.equals))]
+        joins, nulls, names = [*self.joins], [*self.nulls], [*map(self.name, (path.subject, *path.equals))]
         self._add_join_counts(find_path(self.query, path.scope, counted))
         added = self.joins[len(joins) :]
         self.joins, self.nulls = [*joins, *(one for one in added if one.table in names)], nulls
@@ -382,14 +391,13 @@ class _LedgerCounter:
         if missing := to_int(rows) - to_int(known):
             column = find_passed_column(self.query, output.unalias())
             item = column.item if column is not None else (read, self.query.text(output.unalias()))
-            of = read if len(scope.sources) == 1 else ""
+            of = name_rows(self.query, scope.sources[0]) if len(scope.sources) == 1 else ""
             self.nulls.append(MissingCount(*item, "excluded", missing, of, to_int(rows), material=True))
 
     def _add_rows_without_value(self, scope: Scope, condition: exp.Expr, *, is_told: bool = True) -> None:
         """Count the rows that a condition leaves out as what it compares is missing: NOT IN is never true of them."""
         compared = (condition.this.unnest() if isinstance(condition, exp.Not) else condition).this
         column, conditions = find_passed_column(self.query, compared), self.query.conditions(scope)
-        others = [one.node.copy() for one in conditions if one.clause == "where" and one.node is not condition]
         if column is None or column.is_primary_key or all(one.node is not condition for one in conditions):
             return
         if column.schema.not_null and not scope.is_source_optional(column.source):
@@ -397,11 +405,10 @@ class _LedgerCounter:
         check_countable(self.query, scope)
         unknown = [compared.is_(exp.Null()), exp.paren(condition).is_(exp.Null())]
         counts = exp.Count(this=exp.Star()), make_count(unknown, None)
-        select = copy_select_with_outputs(scope.select, counts)
-        select.set("where", None)
-        ((every, number),) = self._run_select(select.where(*others, copy=False), scope)
+        select = copy_select_with_outputs(copy_select_without(self.query, scope, condition), counts)
+        ((every, number),) = self._run_select(select, scope)
         if missing := to_int(number):
-            of, rows = get_source_name(column.source) if len(scope.sources) == 1 else "", to_int(every)
+            of, rows = name_rows(self.query, column.source) if len(scope.sources) == 1 else "", to_int(every)
             material = is_told and missing >= MATERIAL * rows
             self.nulls.append(MissingCount(*column.item, "unmatched", missing, of, rows, material))
 
@@ -443,7 +450,7 @@ class _LedgerCounter:
             else:
                 ((every, lost),) = self._run_select(path.build_select(parts), path.scope)
         except NotCountedError as reason:
-            self.not_counted.append(f"the part of the sum that {get_source_name(step.source)} leaves out: {reason}")
+            self.not_counted.append(f"the part of the sum that {self.name(step.source)} leaves out: {reason}")
             return False
         return float(lost or 0) >= MATERIAL * float(every or 0) > 0
 
@@ -515,11 +522,11 @@ class _LedgerCounter:
             met = copy_select_with_outputs(path.scope.select, [counts[different.index(rows)]])
             ((here,),) = self._run_select(met, path.scope)
         except NotCountedError as reason:
-            self.not_counted.append(f"the rows of {get_source_name(one)} that are left out: {reason}")
+            self.not_counted.append(f"the rows of {self.name(one)} that are left out: {reason}")
             return
         if (lost := to_int(rows) - to_int(here)) > 0:
             material = lost >= MATERIAL * to_int(rows) and asks_for_each(self.question, step.source.table)
-            names = (get_source_name(path.subject), write_condition(self.query, step), lost, 0, get_source_name(one))
+            names = (self.name(path.subject), write_condition(self.query, step), lost, 0, self.name(one))
             self.joins.append(JoinCount(*names, to_int(rows), material=material, ones=True))
 
     # Rows that joins repeat
@@ -547,8 +554,8 @@ class _LedgerCounter:
         if single.source in self.once or (counted := self._count_repeated_rows(path, single)) is None:
             return
         more, rows = counted
-        material, of = single.is_material and more >= MATERIAL * rows, get_source_name(single.source)
-        table, key = " or ".join(map(get_source_name, single.repeating)), ""
+        material, of = single.is_material and more >= MATERIAL * rows, self.name(single.source)
+        table, key = " or ".join(map(self.name, single.repeating)), ""
         for place, join in enumerate(self.joins):
             if (join.table, join.of) == (table, of) and not join.repeated:
                 other = join.lost and join.material is not material
@@ -559,41 +566,3 @@ class _LedgerCounter:
         if (join := single.repeating[0].join) is not None and (on := join.args.get("on")) is not None:
             key = self.query.text(on)
         self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material))
-
-    # Groups that differ only in how they are written
-
-    def _add_value_variants(self, scope: Scope, column: TableColumn) -> None:
-        check_countable(self.query, scope)
-        if len(scope.sources) > 1:
-            # Most tables have none, and the column's own is quicker to look through than the joins.
-            alone = select_from(copy_source_node(column.source), exp.Star())
-            if not self._find_value_variants(alone, column, scope):
-                return
-        found = self._find_value_variants(scope.select, column, scope)
-        if several := [group for group in found if len(group) > 1]:
-            aside = sum(sum(rows for _, rows in group) - max(rows for _, rows in group) for group in several)
-            shown = ((render_cell(group[0][0]), render_cell(group[-1][0])) for group in several[:_EXAMPLES])
-            values = tuple(f"“{first}”, “{last}”" for first, last in shown)
-            groups = sum(len(group) - 1 for group in several)
-            material = aside >= MATERIAL * sum(rows for group in found for _, rows in group)
-            self.variants.append(VariantCount(*column.item, values, groups, aside, material))
-
-    def _find_value_variants(
-        self, select: exp.Select, column: TableColumn, scope: Scope
-    ) -> list[list[tuple[str, int]]]:
-        """Return a column's values with their rows, grouped without case and runs of spaces; empty if none has two."""
-        valued = copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
-        valued.set("group", exp.Group(expressions=[column.node.copy()]))
-        found = self._run_select(valued.limit(_MOST_VALUES + 1, copy=False), scope)
-        if len(found) > _MOST_VALUES:
-            raise NotCountedError("there are too many groups")
-        groups = defaultdict[str, list[tuple[str, int]]](list)
-        # An engine may fold no other letters than ASCII's.
-        written = [(" ".join(normalize("NFKC", str(value or "")).split()), str(value), rows) for value, rows in found]
-        # In codes as short as alleles case is meaning; "ja" beside "nein" is none.
-        are_codes = max((len(text) for text, *_ in written), default=0) <= _CODE
-        for text, value, rows in written:
-            if text:
-                groups[text if are_codes else text.casefold()].append((value, to_int(rows)))
-        several = any(len(group) > 1 for group in groups.values())
-        return [sorted(groups[folded]) for folded in sorted(groups)] if several else []

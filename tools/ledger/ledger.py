@@ -58,12 +58,12 @@ class MissingCount:
 
 @dataclass(frozen=True)
 class VariantCount:
-    """The number of groups whose values differ from another's only in case or spacing."""
+    """The number of values that differ from another group's, or from those asked for, only in case or spacing."""
 
     table: str
     column: str
-    values: tuple[str, ...]  # some of them, in pairs
-    groups: int  # how many there are too many
+    values: tuple[str, ...]  # some of them, of groups in pairs
+    groups: int  # how many values there are too many
     rows: int  # in these
     material: bool = False
 
@@ -87,7 +87,7 @@ class Ledger:
         joins: Its inner and left joins by equal columns: rows that find no partner (`lost`), and rows that are repeated
             because they have several (`repeated`).
         nulls: Missing values in what is grouped or averaged.
-        variants: Groups that differ only in case or spacing.
+        variants: Groups, and values beside those asked for, that differ only in case or spacing.
         newest: The newest date beside the period asked about; None if the query has no period that ends.
         not_counted: What was not counted, each with the reason.
         other: The number that the query gives with the rows that are left out; None if that is not another number.
@@ -154,7 +154,7 @@ class Ledger:
 
 
 def _describe_join(join: JoinCount, other: str | None, labels: Labels) -> Iterator[str]:
-    table, of = humanize_name(join.table), humanize_name(join.of)
+    of, table = humanize_name(join.of), labels.join([humanize_name(one) for one in join.table.split(", ")])
     if join.lost and not join.kept:
         table += f" ({join.condition})" if join.condition else ""
         table = labels.say("by_key", table=table, columns=join.by) if join.by else table

@@ -10,9 +10,9 @@ from ..database.rendering.text import one_line
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
 from ..sql.query import Query, TableColumn
-from ..sql.scope import QuerySource, get_argument
+from ..sql.scope import QuerySource, Scope, get_argument
 from ..words import stem_name, words
-from .path import ROWID, JoinPath, JoinStep, NotCountedError, make_column
+from .path import ROWID, SHAPING, JoinPath, JoinStep, NotCountedError, make_column
 
 _CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
@@ -28,8 +28,23 @@ def render_cell(cell: Cell) -> str:
     return one_line(str(cell), _CELL)
 
 
-def get_source_name(source: QuerySource) -> str:
-    return source.table.name if source.table is not None else source.label
+def get_source_name(query: Query, source: QuerySource) -> str:
+    """Return the table that a source is, or the tables that a CTE or sub-query reads."""
+    if source.table is not None:
+        return source.table.name
+    scope = query.find_scope(source.query.unnest()) if source.query is not None else None
+    inner = scope.sources if scope is not None else ()
+    return ", ".join(dict.fromkeys(get_source_name(query, one) for one in inner)) or "a sub-query"
+
+
+def name_rows(query: Query, source: QuerySource) -> str:
+    """Return the table whose rows a source gives; '' if a CTE or sub-query makes other rows of them."""
+    while source.table is None:
+        scope = query.find_scope(source.query.unnest()) if source.query is not None else None
+        if scope is None or len(scope.sources) != 1 or any(map(scope.select.args.get, SHAPING)):
+            return ""  # groups, or joined rows
+        source = scope.sources[0]
+    return source.table.name
 
 
 def write_condition(query: Query, step: JoinStep) -> str:
@@ -64,6 +79,14 @@ def make_count(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Expr
     if key is not None:
         return exp.Count(this=exp.Distinct(expressions=[make_case(conditions, key)]))
     return exp.Count(this=make_case(conditions, exp.Literal.number(1)) if conditions else exp.Star())
+
+
+def copy_select_without(query: Query, scope: Scope, condition: exp.Expr) -> exp.Select:
+    """Return a copy of a SELECT without one of its conditions in WHERE."""
+    nodes = (one.node for one in query.conditions(scope) if one.clause == "where" and one.node is not condition)
+    select = scope.select.copy()
+    select.set("where", None)
+    return select.where(*(node.copy() for node in nodes), copy=False)
 
 
 def find_sum(path: JoinPath) -> exp.Expr | None:
@@ -106,7 +129,7 @@ def list_key_columns(query: Query, source: QuerySource) -> Iterator[exp.Expr]:
     if not names and table is not None and table.kind == "table" and ROWID in query.rules.hidden:
         names = (ROWID,)
     if not names:
-        raise NotCountedError(f"{get_source_name(source)} has no key")
+        raise NotCountedError(f"{get_source_name(query, source)} has no key")
     yield from (make_column(source, name) for name in names)
 
 

@@ -48,10 +48,22 @@ def test_rows_without_a_partner_are_counted_wherever_a_join_stands(sales: Databa
 def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
     ledger = keep(sales, "WITH shop AS (SELECT * FROM sale WHERE id > 12) SELECT COUNT(*) FROM shop s"
                          " JOIN product p ON p.id = s.product_id")  # fmt: skip
-    assert [(join.of, join.rows, join.lost) for join in ledger.joins] == [("s", 8, 6)]
+    assert [(join.of, join.rows, join.lost) for join in ledger.joins] == [("sale", 8, 6)]
     own = "WITH product AS (SELECT id FROM product WHERE id < 2) SELECT COUNT(*) FROM sale s JOIN product p USING (id)"
     if sales.dialect != "sqlite":  # it takes that for a recursion
         assert not keep(sales, own).list_facts(IN_ENGLISH, material=True)
+
+
+def test_no_text_names_a_cte(sales: Database) -> None:
+    joined = "WITH kg AS (SELECT s.* FROM sale s JOIN shop h ON h.code = s.shop)"
+    ledger = keep(sales, f"{joined} SELECT COUNT(*) FROM kg JOIN product p ON p.id = kg.product_id")
+    assert "6 of 20 joined rows have no match in product and are left out" in ledger.material_facts
+    grouped = "WITH kg AS (SELECT sale_id, SUM(paid) AS paid FROM payment GROUP BY sale_id)"
+    ledger = keep(sales, f"{grouped} SELECT SUM(s.amount) FROM sale s JOIN kg ON kg.sale_id = s.id")
+    assert ledger.minor_facts == ("18 of 20 rows of sale have no match in payment and are left out",)
+    ledger = keep(sales, f"{joined} SELECT COUNT(*) FROM product WHERE id NOT IN (SELECT product_id FROM kg)")
+    assert ledger.material_facts == ("2 of 20 joined rows have no product id, so that “not in” finds nothing",)
+    assert ledger.not_counted == ("the rows of product that have no match in sale, shop: it is in a condition",)
 
 
 def test_another_number_is_written_as_the_answers_own(sales: Database) -> None:

@@ -48,7 +48,7 @@ def test_values_that_are_missing_in_what_is_computed_are_counted(sales: Database
 def test_missing_values_are_counted_through_sub_queries(sales: Database, read: str) -> None:
     column = "amount" if read.startswith("(SELECT *") else "value"
     ledger = keep(sales, f"SELECT AVG({column}) FROM {read}")
-    assert [(one.table, one.column, one.missing, one.of) for one in ledger.nulls] == [("sale", "amount", 5, "s")]
+    assert [(one.table, one.column, one.missing, one.of) for one in ledger.nulls] == [("sale", "amount", 5, "sale")]
     assert not ledger.not_counted
 
 
@@ -233,8 +233,29 @@ def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
     else:
         assert [(one.column, one.groups, one.rows) for one in ledger.variants] == [("kind", 1, 1)]
         assert ledger.list_facts(IN_ENGLISH, material=True)[0].startswith(
-            "some groups of kind differ only in case or spacing (“"
+            "some values of kind differ only in case or spacing (“"
         )
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("kind = 'seat'", [(("“seat”", "“Seat”"), 1, True)]),
+        ("kind <> 'seat' AND id > 0", [(("“seat”", "“Seat”"), 1, True)]),
+        ("kind NOT IN ('light', 'SEAT ')", [(("“SEAT ”", "“Seat”", "“seat”"), 2, True)]),
+        ("kind = 'seat' AND id < 3", []),
+        ("kind IN ('seat', 'Seat')", []),
+        ("LOWER(kind) = 'seat'", []),
+        ("kind = 'light' OR kind = 'seat'", []),
+    ],
+)
+def test_values_beside_those_asked_for_are_told(
+    sales: Database, condition: str, found: list[tuple[tuple[str, ...], int, bool]]
+) -> None:
+    if sales.dialect == "mysql":  # it compares texts without their case
+        found = []
+    variants = keep(sales, f"SELECT COUNT(*) FROM product WHERE {condition}").variants
+    assert [((*one.values,), one.rows, one.material) for one in variants] == found
 
 
 def test_values_stand_in_one_short_line(tmp_path: Path) -> None:

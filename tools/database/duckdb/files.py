@@ -196,6 +196,9 @@ class FileReader:
                     noticing.add(
                         "nested", "each cell holds several records, which are not counted as rows", column.name
                     )
+                kinds = f"SELECT count(DISTINCT json_type({quote(column.name)})) FROM {entry.scan}"
+                if column.type == "JSON" and self._connection.execute(kinds).fetchall() > [(1,)]:
+                    noticing.add("mixed types", "values of several types are kept as JSON, not as numbers", column.name)
             if rows := fetch_rows_with_totals(self._connection, entry.columns, entry.scan):
                 strays = find_stray_rows(noticing, (), rows)
                 if strays:

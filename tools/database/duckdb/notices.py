@@ -16,6 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import SettingsError
 from ..quoting import literal, quote
+from .rows import (
+    YEARS,
+    Cells,
+    find_footnotes,
+    find_headings,
+    find_page_numbers,
+    find_second_header,
+    fold_cell,
+    is_filled,
+    is_name_row,
+    join_titles,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -115,17 +127,14 @@ class NoticeCollector:
         return tuple(replace(each, column=names.get(each.column, each.column)) for each in self.found)
 
 
-Cells = Sequence[object]
-
-
-def _compile_labels() -> tuple[str, str]:
-    """Return patterns of the labels of totals, and of means and the like, in data/totals.toml."""
+def _compile_labels() -> tuple[str, str, str]:
+    """Return patterns of the labels of totals, of means and the like, and of taxes, in data/totals.toml."""
     content = files(__package__ or "").joinpath("data", "totals.toml").read_text(encoding="utf-8")
     held = {key: "|".join(map(re.escape, listed)) for key, listed in tomllib.loads(content).items()}
     measures = "|".join(f"(?P<{name}>{held[name]})" for name in _MEASURES)
     word = rf"({held['words']}|\S*(?:{held['endings']}))"
     totals = rf"{word}(?:[\s:(/.,-].*)?|.*[\s)/.-]{word}|.*(?:{held['signs']}).*|{held['labels']}"
-    return totals, rf"(?:{measures})(?:[\s:(].*)?"
+    return totals, rf"(?:{measures})(?:[\s:(].*)?", rf"\b(?:{held['taxes']})(?!\w)"
 
 
 _MEASURES: dict[str, Callable[[list[Decimal]], Decimal | int]] = {
@@ -134,19 +143,11 @@ _MEASURES: dict[str, Callable[[list[Decimal]], Decimal | int]] = {
     "maxima": max,
     "counts": len,
 }
-_TOTAL, _MEASURE = (re.compile(pattern, re.IGNORECASE) for pattern in _compile_labels())
-_NOTE = re.compile(
-    r"\W{0,2}(?:sources?|notes?|quellen?|anmerkung(?:en)?|hinweis|stand|fonte|nota|remarque|fuente|注|出典|出所|資料|備考)\s*[:：]"
-    r"|[*†‡¹²³※]+ ?\w|[(\[]?\d[)\]] ",
-    re.IGNORECASE,
-)
+_TOTAL, _MEASURE, _TAX = (re.compile(pattern, re.IGNORECASE) for pattern in _compile_labels())
 _LABEL = 30  # characters of the longest label of a total
-_YEARS = range(1900, 2101)  # whose sum says nothing
 _CHANCE = 10  # a row whose numbers, multiplied, are less may equal a sum by chance
-_WORDS = 4  # of the shortest sentence
 _LAST = 10  # rows at a table's end that may be means and the like
 _TYPICAL = 1_000  # rows that tell which column is the first one of texts
-_NOTES = 50  # rows of the longest sheet of notes
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
 # Units in any letters: zł, руб., Mio. €, μg/m3.
 _LETTERS = "[A-Za-z%$\u0080-\U0010ffff]"
@@ -159,6 +160,7 @@ _NEGATIVE = re.compile(r"\((.+)\)|[-▲△](.+)|(.+)-")
 _PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
 _LARGEST = 10**30  # sums of larger numbers are not told exactly
 _SEARCHED = 200_000  # cells of a table in which totals without a label are looked for
+_PARENTS = 9  # rows above their parts that are told
 _COMPARED = 5_000_000  # cells of all pairs of totals; where there are more, their label is a category's name
 
 
@@ -167,7 +169,7 @@ def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: 
     header, count = rows[: int(has_header)], int(has_header)
     names = header[0] if header else ()
     if has_header:
-        while count < len(rows) and _is_name_row(names, rows[count:]):
+        while count < len(rows) and is_name_row(names, rows[count:]):
             count += 1
     if count > 1 and noticing.is_guess_reversed("headers"):
         noticing.add("headers", "rows of names and units below the first are kept, as you said")
@@ -182,23 +184,24 @@ def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: 
     return [*header, *(row for at, row in enumerate(rows[count:]) if at not in strays)]
 
 
-def _is_name_row(names: Cells, rows: Sequence[Cells]) -> bool:
-    """Whether a row below names belongs to them: its first cell or theirs is empty, and it has words above numbers."""
-    data = next((row for row in rows[1:] if row and is_filled(row[0])), ())
-    pairs = [(cell, below) for cell, below in zip_longest(rows[0][1:], data[1:]) if is_filled(cell)]
-    is_unit = (can_be_column_name(cell) and is_filled(below) and not can_be_column_name(below) for cell, below in pairs)
-    return bool(pairs) and not (is_filled(names[0]) and is_filled(rows[0][0])) and all(is_unit)
-
-
 def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cells]) -> set[int]:
     """Return the positions of rows to leave out: repeated headers, footnotes and totals."""
-    names = [_fold_cell(cell) for cell in header]
-    repeated = {at for at, row in enumerate(rows) if names and _fold_cell(row[0] if row else "") == names[0]}
-    repeated = {at for at in repeated if any(names) and [*map(_fold_cell, rows[at])] == names}
-    notes = _find_footnotes(rows, sum(map(bool, names)))
-    left_out = _TotalRows(rows, repeated | notes).find_totals_to_leave_out(noticing)
+    names = [fold_cell(cell) for cell in header]
+    repeated = {at for at, row in enumerate(rows) if names and fold_cell(row[0] if row else "") == names[0]}
+    repeated = {at for at in repeated if any(names) and [*map(fold_cell, rows[at])] == names}
+    width = sum(map(bool, names))
+    pages = find_page_numbers(rows, width)
+    notes = find_footnotes(rows, width) - pages
+    left_out = _TotalRows(rows, repeated | pages | notes).find_totals_to_leave_out(noticing)
+    headings = find_headings(rows, width, left_out | repeated | pages | notes)
+    if headings:
+        text = count_rows(len(headings), "has", "have") + " one text alone, as headings do, and count as rows"
+        noticing.add("headings", text, example=rows[headings[0]][0])
+    if names and (at := find_second_header(rows)) is not None and at not in repeated | notes:
+        noticing.add("tables", "an empty row parts the table: another one may begin below it", example=rows[at][0])
     for kind, places, what in (
         ("headers", repeated, ("repeats the header", "repeat the header")),
+        ("headers", pages, ("numbers a page", "number pages")),
         ("footnotes", notes, ("below the table is a note", "below the table are notes")),
     ):
         is_turned = noticing.is_guess_reversed(kind)
@@ -207,43 +210,6 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
             noticing.add(kind, text, example=rows[min(places)][0] if kind == "footnotes" else "")
         left_out |= set[int]() if is_turned else places
     return left_out
-
-
-_NUMERIC = re.compile(r"[-+\u2212]?[\d.,\s]*\d%?")
-_LONGEST_TITLE = 200
-
-
-def is_filled(cell: object) -> bool:
-    """Whether a cell is neither None nor an empty text."""
-    return cell is not None and cell != ""
-
-
-def find_header_row(rows: Sequence[Cells]) -> int:
-    """Return the index of the header row; 0 unless a later row is clearly the header."""
-    # A title fills the first column and at most half of all; below titles, a header is a row of words.
-    places = {place for row in rows for place, cell in enumerate(row) if is_filled(cell)}
-    for at, row in enumerate(rows):
-        filled = [cell for cell in row if is_filled(cell)]
-        is_title = not filled or (2 * len(filled) <= len(places) and is_filled(row[min(places)]))
-        if not is_title:
-            return at if all(map(can_be_column_name, filled)) else 0
-    return 0
-
-
-def join_titles(rows: Sequence[Cells]) -> str:
-    """Return the text of the rows above the header on one line."""
-    return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
-
-
-def can_be_column_name(cell: object) -> bool:
-    """Whether a cell may be a column's name: a text that is no number, or a year."""
-    if isinstance(cell, str):
-        return not is_number(cell) or (cell.strip().isdigit() and int(cell) in _YEARS)
-    return isinstance(cell, int) and not isinstance(cell, bool) and cell in _YEARS
-
-
-def is_number(cell: object) -> bool:
-    return isinstance(cell, str) and bool(_NUMERIC.fullmatch(cell.strip()))
 
 
 def fetch_rows_with_totals(
@@ -283,16 +249,6 @@ def make_kept_totals_condition(notices: Iterable[Notice], table: TableSchema) ->
     return f"coalesce({' OR '.join(conditions)}, false)" if cells else ""
 
 
-def is_note_sheet(rows: Sequence[Cells]) -> bool:
-    """Whether a sheet has only notes: one text per row, at least one of them a sentence."""
-    cells = [cell for row in rows for cell in row if is_filled(cell)]
-    return (
-        len(cells) <= len(rows) <= _NOTES
-        and all(isinstance(cell, str) for cell in cells)
-        and (len(cells) == 1 or any(_is_note(cell) for cell in cells))
-    )
-
-
 def count_rows(count: int, one: str, more: str) -> str:
     """Return a phrase such as `3 rows repeat the header`."""
     return f"1 row {one}" if count == 1 else f"{count:,} rows {more}"
@@ -300,28 +256,6 @@ def count_rows(count: int, one: str, more: str) -> str:
 
 def _format_decision(is_turned: bool) -> str:
     return ": kept, as you said" if is_turned else ": left out"
-
-
-def _fold_cell(cell: object) -> str:
-    return "" if cell is None else str(cell).strip().casefold()
-
-
-def _is_note(cell: object) -> bool:
-    return isinstance(cell, str) and (bool(_NOTE.match(cell)) or len(cell.split()) >= _WORDS)
-
-
-def _find_footnotes(rows: Sequence[Cells], width: int) -> set[int]:
-    """Return the positions of the footnote rows at the end of a table."""
-    found: set[int] = set()
-    for at in reversed(range(len(rows) if width > 1 else 0)):
-        filled = [cell for cell in rows[at] if _fold_cell(cell)]
-        if filled and not (_NOTE.match(_fold_cell(rows[at][0])) or (len(filled) == 1 and _is_note(filled[0]))):
-            if len(filled) == 1:
-                # Rows with one cell are data here: only what begins like a note is one.
-                found = {place for place in found if _NOTE.match(_fold_cell(rows[place][0]))}
-            break
-        found |= {at} if filled else set()
-    return found if 2 * len(found) < len(rows) else set()
 
 
 _LEAVE_OUT = "leave them out in the question"
@@ -346,7 +280,7 @@ class _TotalRows:
 
     def __init__(self, rows: Sequence[Cells], without: set[int]) -> None:
         self._rows = rows
-        self._places = [at for at, row in enumerate(rows) if at not in without and any(map(_fold_cell, row))]
+        self._places = [at for at, row in enumerate(rows) if at not in without and any(map(fold_cell, row))]
         labels = set(filter(_find_total_word, set(chain.from_iterable(rows))))
         self._labelled = {
             at: next(cell for cell in rows[at] if cell in labels)
@@ -374,6 +308,10 @@ class _TotalRows:
         unnamed = equal.keys() & set(self._places[-1:]) - labelled
         sums = equal.keys() - unnamed if self._labelled.keys() & equal.keys() else set[int]()
         other = self._select_placed_as_totals(set(filter(self._has_amount, labelled - equal.keys())))
+        taxes = {
+            at for before, at, after in self._iterate_neighbours() if before in sums and (after in sums or after < 0)
+        }
+        taxes = {at for at in taxes - sums if _TAX.search(" ".join(map(fold_cell, self._rows[at])))}
         is_turned = noticing.is_guess_reversed("totals")
         for places in filter(None, (sums, equal.keys() - sums)):
             rounding = max(equal[at] for at in places)
@@ -388,7 +326,46 @@ class _TotalRows:
         if other:
             compared = "not the sum of several rows above" if few else _TOO_MANY
             noticing.add_kept_totals(f"{count_rows(len(other), *_LABELLED)}, {compared}", every[min(other)])
-        return sums | measures if not is_turned else set()
+        if taxes:
+            text = count_rows(len(taxes), "beside totals is tax", "beside totals are tax")
+            noticing.add("totals", text + _format_decision(is_turned), example=self._rows[min(taxes)][0])
+        if self._is_difference(sorted(sums - taxes)[-_LAST:]):
+            noticing.add_kept_totals(
+                "the last row equals the difference of two totals", self._rows[self._places[-1]][0]
+            )
+        for text in self._find_parents() if few and not equal else ():
+            noticing.add_kept_totals("1 row equals the sum of rows below", text)
+        return sums | taxes | measures if not is_turned else set()
+
+    def _iterate_neighbours(self) -> Iterator[tuple[int, int, int]]:
+        """Yield each row's place between those before and after it; -1 where there is none."""
+        return zip([-1, *self._places], self._places, [*self._places[1:], -1], strict=False)
+
+    def _is_difference(self, totals: Sequence[int]) -> bool:
+        """Whether the last row's numbers are one total's less another's, as a profit is."""
+        if len(totals) < 2 or (last := self._places[-1]) in totals:
+            return False
+        for mark in ".,":
+            numbers = [
+                [_parse_cell_number(cell, mark) or Decimal() for cell in self._rows[at]] for at in (last, *totals)
+            ]
+            result, *others = numbers
+            pairs = ((one, less) for one in others for less in others if one is not less and any(result))
+            if any(all(a - b == c for a, b, c in zip(one, less, result, strict=False)) for one, less in pairs):
+                return True
+        return False
+
+    def _find_parents(self) -> list[str]:
+        """Return texts of rows that equal sums of rows below them; empty unless there are several, each with a text."""
+        if self._width * len(self._places) > _SEARCHED:
+            return []
+        rows = [self._rows[at] for at in reversed(self._places)]
+        texts = [
+            str(rows[at][place])
+            for at in _TotalRows(rows, set())._guess_totals(())
+            for place in _find_texts(rows[at])[:1]
+        ]
+        return texts if 1 < len(set(texts)) <= _PARENTS else []
 
     def _find_measures(self, noticing: NoticeCollector) -> set[int]:
         """Return the last rows that hold means and the like of the rows above, to be left out, and tell of them."""
@@ -452,7 +429,7 @@ class _TotalRows:
 
     def _compare_labelled_rows(self) -> tuple[dict[int, Decimal], set[int]]:
         """Return the labelled rows that are totals, and those whose labels are data."""
-        labels = {at: _fold_cell(label) for at, label in self._labelled.items()}
+        labels = {at: fold_cell(label) for at, label in self._labelled.items()}
         words = {at: _find_total_word(label) for at, label in self._labelled.items()}
         equal = max(map(self._find_matching_totals, ".,"), key=len)
         # A label of several rows that are no sums is a category of its column.
@@ -523,7 +500,7 @@ class _TotalRows:
 
 def _find_texts(row: Cells) -> list[int]:
     """Return the places of a row's cells that hold neither nothing nor a number."""
-    return [place for place, cell in enumerate(row) if _fold_cell(cell) and _parse_cell_number(cell, ".") is None]
+    return [place for place, cell in enumerate(row) if fold_cell(cell) and _parse_cell_number(cell, ".") is None]
 
 
 def _name_measure(row: Cells) -> str:
@@ -536,7 +513,7 @@ def _name_measure(row: Cells) -> str:
 def _is_year(cell: object) -> bool:
     """Whether a cell is empty or holds a year."""
     number = _parse_cell_number(cell, ".")
-    return not _fold_cell(cell) if number is None else number % 1 == 0 and int(number) in _YEARS
+    return not fold_cell(cell) if number is None else number % 1 == 0 and int(number) in YEARS
 
 
 def _parse_cell_number(cell: object, mark: str) -> Decimal | None:

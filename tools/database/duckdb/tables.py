@@ -18,15 +18,8 @@ import duckdb
 from ...errors import DatabaseUnavailable
 from ..quoting import quote
 from ..server.address import redact_message
-from .notices import (
-    MISSING,
-    NoticeCollector,
-    clean_rows,
-    find_header_row,
-    is_filled,
-    is_note_sheet,
-    join_titles,
-)
+from .notices import MISSING, NoticeCollector, clean_rows
+from .rows import find_header_row, is_filled, is_note_sheet, join_titles
 from .sources import make_column_names, make_table_name, number_repeated_names
 
 if TYPE_CHECKING:
@@ -79,9 +72,12 @@ def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[Work
     return sheets
 
 
-def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]], *, is_hidden: bool) -> WorkbookSheet:
+def _convert_rows_to_sheet(
+    noticing: NoticeCollector, every: list[tuple[Any, ...]], *, is_hidden: bool
+) -> WorkbookSheet:
     import pandas
 
+    rows = [row for row in every if any(map(is_filled, row))]
     if is_hidden:
         noticing.add("hidden", "a hidden sheet is read like others")
     is_note = is_note_sheet(rows)
@@ -94,9 +90,10 @@ def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]
         noticing.add("sheets", "a sheet of notes is not made a table", example=join_titles(rows))
     if not rows or (is_note and not is_kept):
         return WorkbookSheet(noticing)
-    at = find_header_row(rows)
-    kept = clean_rows(noticing, rows[at:])
-    return WorkbookSheet(noticing, pandas.DataFrame(_build_columns(kept, noticing)), join_titles(rows[:at]))
+    every = every[every.index(rows[0]) :]
+    at = find_header_row(every)
+    kept = [row for row in clean_rows(noticing, every[at:]) if any(map(is_filled, row))]
+    return WorkbookSheet(noticing, pandas.DataFrame(_build_columns(kept, noticing)), join_titles(every[:at]))
 
 
 def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, bool, list[tuple[Any, ...]]]]:
@@ -121,8 +118,10 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
                     # What a sheet says of its size need not be true.
                     sheet.reset_dimensions()
                     rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=True)
-                    filled = [row for row in rows if any(map(is_filled, row))]
-                    yield sheet.title, sheet.sheet_state != "visible", filled
+                    kept = [next(rows, ())]
+                    for row in rows:  # of empty rows one tells what it parts
+                        kept += [row] if any(map(is_filled, (*row, *kept[-1]))) else []
+                    yield sheet.title, sheet.sheet_state != "visible", kept
             finally:
                 book.close()
     except (DatabaseUnavailable, MemoryError):

@@ -20,16 +20,8 @@ from ..quoting import literal, quote
 from .cells import add_content_notices
 from .decoding import copy_as_utf8, detect_file_encoding, measure_decompressed_size, open_decompressed_file
 from .entries import TableEntry, make_column_schema, make_file_entry
-from .notices import (
-    LOOKED_AT,
-    MISSING,
-    NoticeCollector,
-    can_be_column_name,
-    clean_rows,
-    find_header_row,
-    is_number,
-    join_titles,
-)
+from .notices import LOOKED_AT, MISSING, NoticeCollector, clean_rows
+from .rows import can_be_column_name, find_header_row, is_number, join_titles
 from .sources import TableFile, kind_of, make_column_names
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
@@ -60,6 +52,8 @@ _MARKED = r"\s*[-+]?[0-9.,]*[.,][0-9.,]*\s*"
 # Whether such a mark is a decimal's, three digits behind it do not tell.
 _UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
 _LIKE_OTHERS = "read with decimals, as other columns are; the file may mean thousands"
+# Numbers of versions: 1.9 is followed by 1.10, in a column without whole numbers.
+_VERSION, _FEWER, _TENTH = (rf"[0-9]{{1,3}}\.{last}" for last in ("[0-9]{1,2}", "[0-9]", "[1-9]0"))
 _SHORT = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
 # What a spreadsheet makes of a code such as 12E5.
 _CODE = "[0-9]+[eE][0-9]+"
@@ -425,6 +419,7 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
     names = [name for name, kind in best.columns if kind == "DOUBLE"]
     if not names:
         return best
+    best = _keep_versions_as_text(best, names, noticing)
     mark = "," if "decimal" in best.options else "."
     unclear = literal(_UNCLEAR.format(mark=mark))
     wanted = ", ".join(
@@ -460,6 +455,23 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
     if not grouped:
         return best
     return first.sniff_cells(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
+
+
+def _keep_versions_as_text(best: _CsvReader, names: Sequence[str], noticing: NoticeCollector) -> _CsvReader:
+    """Keep numbers of versions as text: 1.10 is not 1.1."""
+    # Of one first number there are both kinds; hand-written prices such as 2.5 and 3.50 are mostly of several.
+    firsts = (
+        f"list(DISTINCT split_part({{0}}, '.', 1)) FILTER (regexp_full_match({{0}}, {literal(last)}))"
+        for last in (_FEWER, _TENTH)
+    )
+    form = f"bool_and(regexp_full_match({{0}}, {literal(_VERSION)})) AND list_has_any({', '.join(firsts)})"
+    (flags,) = best.rows(", ".join(form.replace("{0}", quote(name)) for name in names), LOOKED_AT)
+    versions = {name for name, is_version in zip(names, flags, strict=True) if is_version}
+    is_turned = noticing.is_guess_reversed("numbers")
+    for name in sorted(versions):
+        how = "read as numbers, as you said" if is_turned else "kept as text: they may count versions"
+        noticing.add("numbers", f"numbers such as 1.9 and 1.10 are {how}", name)
+    return best if is_turned else best.with_text_columns(versions)
 
 
 def _keep_mixed_dates_as_text(read: _CsvReader) -> _CsvReader:

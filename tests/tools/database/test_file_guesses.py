@@ -1,0 +1,124 @@
+"""Guesses about files, and the words that turn them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database
+from tableturn.tools.errors import DatabaseUnavailable, SettingsError
+
+from tests.support.command_line import tableturn
+
+pytest.importorskip("duckdb")
+
+
+@pytest.mark.parametrize(
+    ("text", "guess", "sql", "before", "after"),
+    [
+        ("a,n\nx,1\ny,2\nTotal,3\n", "totals", "sum(n)", 3, 6),
+        ("a,n\nx,10\ny,20\nRazem,30\n", "totals", "sum(n)", 30, 60),
+        ("a,n\nx,10\ny,21\nAverage,15.5\nTotal,31\n", "totals", "count(*)", 2, 4),
+        ("a;n;m\nx;10;1,5\ny;20;2,6\nMittelwert;15;2,05\n", "totals", "count(*)", 2, 3),
+        ("a,n\nx,10\ny,20\nz,40\nTotal,70\nCount,3\nMin,10\nMax,40\nMean,23.3\n", "totals", "count(*)", 3, 8),
+        ("a,n\nx,10\ny,20\nOgólnie,30\nz,40\nTotal,70\n", "totals", "sum(n)", 70, 170),
+        ("a,n,m\nx,120,11\ny,80,9\nz,200,20\nw,30,4\nTotal,430,44\n", "totals", "sum(n)", 430, 860),
+        ("a,b,n\nA,x,10\nA,y,20\nA,,30\nB,x,5\nB,y,6\nB,,11\nTotal,,41\n", "totals", "sum(n)", 41, 123),
+        ("a;2021;2022\nx;1,5;2,5\ny;1,1;2,1\nTotal;2,6;4,6\n", "totals", 'sum("2021")', 2.6, 5.2),
+        ("a,2021,2022\nx,10,20\ny,30,40\nTotal,40,60\n", "totals", 'sum("2021")', 40, 80),
+        ("day,n\n1/5/2024 8:30 PM,1\n", "dates", "month(max(day))", 1, 5),
+        ("a,n\nx,1\na,n\ny,2\n", "headers", "count(*)", 2, 3),
+        ("a,n\nx,1\ny,2\nSource: us\n", "footnotes", "count(*)", 2, 3),
+        ("day,n\n01/02/2024,1\n", "dates", "CAST(max(day) AS VARCHAR)", "2024-02-01", "2024-01-02"),
+        ("a,day\nx,03.04.58\n", "dates", "year(max(day))", 1958, 2058),
+        ("a,n\nx,1.500\ny,2.250\n", "numbers", "sum(n)", 3.75, 3750),
+        ('a,n\nx,"1,500"\ny,"2,250"\n', "numbers", "sum(n)", 3750, 3.75),
+        ("a;n\nx;1.500\ny;2.500\n", "numbers", "sum(n)", 4000, 4),
+        ("a;n\nx;1,500\ny;2,500\n", "numbers", "sum(n)", 4, 4000),
+        ("a,v\nx,1.1\ny,1.10\n", "numbers", "count(DISTINCT v)", 2, 1),
+        ("a,n\nx,10\ny,20\nTotal,30\nVAT 20%,6\nTo pay total,36\n", "totals", "sum(n)", 30, 102),
+        ("a;n\nx;10\ny;20\nSumme netto;30\nzzgl. 19 % MwSt.;5,7\n", "totals", "sum(n)", 30, 65.7),
+        ("a,n\nx,1\ny,-\n", "missing", "count(n)", 1, 2),
+        ("1,x\n2,y\n", "header", "count(*)", 2, 1),
+    ],
+)
+def test_a_guess_is_turned_by_a_word(
+    tmp_path: Path, text: str, guess: str, sql: str, before: object, after: object
+) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    query = f"SELECT {sql} FROM t"
+    with Database.open(tmp_path / "t.csv") as database:
+        assert any(guess.endswith(notice.turned_by) for notice in database.notices if notice.turned_by)
+        for answer in (before, after, before):
+            assert database.execute(query).rows == ((answer,),)
+            database.turn_guess(guess)
+    with Database.open(tmp_path / "t.csv", otherwise=[guess]) as database:
+        assert database.execute(query).rows == ((after,),)
+
+
+@pytest.mark.parametrize("title", ["Report of sales\n\n", "# of sales\n"])
+def test_a_header_below_a_title_is_turned(tmp_path: Path, title: str) -> None:
+    (tmp_path / "t.csv").write_text(f"{title}id,qty\n1,5\n2,6\n")
+    with Database.open(tmp_path / "t.csv") as database:
+        for rows in (2, 3, 2):
+            assert database.execute("SELECT count(*) FROM t").rows == ((rows,),)
+            database.turn_guess("header")
+
+
+def test_a_guess_that_cannot_be_turned_leaves_the_session_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.csv").write_text("a,n\nx,1\ny,2\nTotal,3\n")
+
+    def fail(*_: object, **__: object) -> None:
+        raise DatabaseUnavailable("no")
+
+    with Database.open(tmp_path / "t.csv") as database:
+        with monkeypatch.context() as patched:
+            patched.setattr("tableturn.tools.database.duckdb.engine.find_database_or_tables", fail)
+            with pytest.raises(DatabaseUnavailable):
+                database.turn_guess("totals")
+        assert database.execute("SELECT sum(n) FROM t").rows == ((3,),)
+
+
+@pytest.mark.parametrize("guess", ["other.totals", "numbers", "t.missing"])
+def test_a_guess_that_there_is_not_is_said_so(tmp_path: Path, guess: str) -> None:
+    (tmp_path / "t.csv").write_text("a,n\nx,1\ny,2\nTotal,3\n")
+    with Database.open(tmp_path / "t.csv", otherwise=[guess]) as database:
+        assert [guess in each.text for each in database.notices if each.kind == "turned"] == [True]
+    with Database.open(tmp_path / "t.csv") as database:
+        with pytest.raises(SettingsError, match="there is no guess"):
+            database.turn_guess(guess)
+        assert {each.kind for each in database.notices} == {"totals"}
+        assert database.execute("SELECT sum(n) FROM t").rows == ((3,),)
+
+
+def test_what_can_be_turned(tmp_path: Path) -> None:
+    shop = tmp_path / "shop.db"
+    with closing(sqlite3.connect(shop)) as connection:
+        connection.execute("CREATE TABLE orders (id)")
+    (tmp_path / "t.csv").write_text("a,n\nx,1\n")
+    with Database.open(tmp_path / "t.csv") as database, pytest.raises(SettingsError, match="name one of totals, "):
+        database.turn_guess("nothing")
+    with Database.open(shop) as database:
+        assert database.notices == ()
+        with pytest.raises(SettingsError, match="only of files"):
+            database.turn_guess("totals")
+    with pytest.raises(SettingsError, match="only of files"):
+        Database.open(shop, otherwise=["totals"])
+
+
+def test_a_chat_lists_notices_and_turns_a_guess(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("city,n\nRome,1\nOslo,2\nTotal,3\n")
+    ran = tableturn(
+        "chat", "--db", str(tmp_path / "sales.csv"), "--model", "offline", "--json", given="/tables\n/tables totals\n"
+    )
+    told = " ".join(ran.stderr.split())
+    # When it is opened, and in the list.
+    assert told.count("equals the sum of rows above: left out; otherwise: totals") == 2
+    assert told.index("sales 2 rows") < told.index("sales 3 rows") < told.index("kept, as you said")
+    asked = ("ask", "--db", str(tmp_path / "sales.csv"), "--model", "offline", "How many sales are there?")
+    assert "2" in tableturn(*asked).stdout
+    assert "3" in tableturn(*asked, "--otherwise", "totals").stdout

@@ -1,0 +1,130 @@
+"""Rows as people write them: titles, names of columns, notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, zip_longest
+
+Cells = Sequence[object]
+YEARS = range(1900, 2101)  # whose sum says nothing
+_NOTE = re.compile(
+    r"\W{0,2}(?:sources?|notes?|quellen?|anmerkung(?:en)?|hinweis|stand|fonte|nota|remarque|fuente|注|出典|出所|資料|備考)\s*[:：]"
+    r"|[*†‡¹²³※]+ ?\w|[(\[]?\d[)\]] ",
+    re.IGNORECASE,
+)
+_PAGE = re.compile(
+    r"\W*(?:page|seite|blatt|p[aá]gina|pagina|sida|side|strona|p[.]|p[aá]g[.])\s*\d+(?:\s*(?:of|von|de|di|sur|van|av|z|/)\s*\d+)?\W*",
+    re.IGNORECASE,
+)
+_WORDS = 4  # of the shortest sentence
+_NOTES = 50  # rows of the longest sheet of notes
+_NUMERIC = re.compile(r"[-+\u2212]?[\d.,\s]*\d%?")
+_LONGEST_TITLE = 200
+
+
+def is_filled(cell: object) -> bool:
+    """Whether a cell is neither None nor an empty text."""
+    return cell is not None and cell != ""
+
+
+def fold_cell(cell: object) -> str:
+    return "" if cell is None else str(cell).strip().casefold()
+
+
+def is_number(cell: object) -> bool:
+    return isinstance(cell, str) and bool(_NUMERIC.fullmatch(cell.strip()))
+
+
+def can_be_column_name(cell: object) -> bool:
+    """Whether a cell may be a column's name: a text that is no number, or a year."""
+    if isinstance(cell, str):
+        return not is_number(cell) or (cell.strip().isdigit() and int(cell) in YEARS)
+    return isinstance(cell, int) and not isinstance(cell, bool) and cell in YEARS
+
+
+def join_titles(rows: Sequence[Cells]) -> str:
+    """Return the text of the rows above the header on one line."""
+    return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
+
+
+def find_header_row(rows: Sequence[Cells]) -> int:
+    """Return the index of the header row; 0 unless a later row is clearly the header."""
+    # A title fills the first column and at most half of all; below titles, a header is a row of words.
+    places = {place for row in rows for place, cell in enumerate(row) if is_filled(cell)}
+    for at, row in enumerate(rows):
+        filled = [cell for cell in row if is_filled(cell)]
+        is_title = not filled or (2 * len(filled) <= len(places) and is_filled(row[min(places)]))
+        if not is_title:
+            return at if all(map(can_be_column_name, filled)) else 0
+    return 0
+
+
+def is_name_row(names: Cells, rows: Sequence[Cells]) -> bool:
+    """Whether a row below names belongs to them: its first cell or theirs is empty, and it has words above numbers."""
+    data = next((row for row in rows[1:] if row and is_filled(row[0])), ())
+    pairs = [(cell, below) for cell, below in zip_longest(rows[0][1:], data[1:]) if is_filled(cell)]
+    is_unit = (can_be_column_name(cell) and is_filled(below) and not can_be_column_name(below) for cell, below in pairs)
+    return bool(pairs) and not (is_filled(names[0]) and is_filled(rows[0][0])) and all(is_unit)
+
+
+def _is_note(cell: object) -> bool:
+    return isinstance(cell, str) and (bool(_NOTE.match(cell)) or len(cell.split()) >= _WORDS)
+
+
+def is_note_sheet(rows: Sequence[Cells]) -> bool:
+    """Whether a sheet has only notes: one text per row, at least one of them a sentence."""
+    cells = [cell for row in rows for cell in row if is_filled(cell)]
+    return (
+        len(cells) <= len(rows) <= _NOTES
+        and all(isinstance(cell, str) for cell in cells)
+        and (len(cells) == 1 or any(_is_note(cell) for cell in cells))
+    )
+
+
+def find_footnotes(rows: Sequence[Cells], width: int) -> set[int]:
+    """Return the positions of the footnote rows at the end of a table."""
+    found: set[int] = set()
+    for at in reversed(range(len(rows) if width > 1 else 0)):
+        filled = [cell for cell in rows[at] if fold_cell(cell)]
+        if filled and not (_NOTE.match(fold_cell(rows[at][0])) or (len(filled) == 1 and _is_note(filled[0]))):
+            if len(filled) == 1:
+                # Rows with one cell are data here: only what begins like a note is one.
+                found = {place for place in found if _NOTE.match(fold_cell(rows[place][0]))}
+            break
+        found |= {at} if filled else set()
+    return found if 2 * len(found) < len(rows) else set()
+
+
+def find_page_numbers(rows: Sequence[Cells], width: int) -> set[int]:
+    """Return the positions of rows that only number a page of what was printed."""
+    alone = ((at, cell) for at, cell in _iterate_lone_cells(rows) if width > 1)
+    return {at for at, cell in alone if _PAGE.fullmatch(cell)}
+
+
+def find_headings(rows: Sequence[Cells], width: int, without: set[int]) -> list[int]:
+    """Return the positions of rows with one text alone, in the first column, above fuller rows."""
+    alone = {at for at, cell in _iterate_lone_cells(rows) if rows[at][0] == cell and can_be_column_name(cell)} - without
+    filled = [at for at, row in enumerate(rows) if at not in without and any(map(is_filled, row))]
+    found = [at for at, below in pairwise(filled) if at in alone and below not in alone]
+    return found if width > 2 and len(found) == len(alone) and 2 * len(alone) < len(filled) else []
+
+
+def find_second_header(rows: Sequence[Cells]) -> int | None:
+    """Return the position of a row that names columns below an empty row, as of another table; None if none does."""
+    for at, (above, row) in enumerate(pairwise(rows[:-1]), 1):
+        filled = [cell for cell in row if is_filled(cell)]
+        if len(filled) > 1 and not any(map(is_filled, above)) and all(map(_is_wordy, filled)):
+            return at
+    return None
+
+
+def _is_wordy(cell: object) -> bool:
+    return isinstance(cell, str) and can_be_column_name(cell) and (cell.strip().isdigit() or not re.search(r"\d", cell))
+
+
+def _iterate_lone_cells(rows: Sequence[Cells]) -> Iterator[tuple[int, str]]:
+    for at, row in enumerate(rows):
+        filled = [cell for cell in row if is_filled(cell)]
+        if len(filled) == 1 and isinstance(filled[0], str):
+            yield at, filled[0]
