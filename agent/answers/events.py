@@ -103,8 +103,8 @@ class EventReader:
         elif mode == "updates":
             for node, update in part.items():
                 if isinstance(update, Mapping):
-                    written = cast("Mapping[str, Any]", update).items()
-                    fields = {name: value.value if isinstance(value, Overwrite) else value for name, value in written}
+                    updates = cast("Mapping[str, Any]", update).items()
+                    fields = {name: value.value if isinstance(value, Overwrite) else value for name, value in updates}
                     yield Event("node", node, fields)
                     yield from self._yield_note_events(node, fields.get("notes") or ())
         elif mode == "messages" and self._deltas:
@@ -140,7 +140,7 @@ class EventReader:
         self._reply += message.text
         if len(self._reply) > _LONGEST_WATCHED:
             return
-        found = call_with_fallback("phrasing", lambda: find_partial_sql(self._reply), "")
-        if len(found) > len(self._written) and found.startswith(self._written):
-            text, self._written = found[len(self._written) :], found
+        sql = call_with_fallback("phrasing", lambda: find_partial_sql(self._reply), "")
+        if len(sql) > len(self._written) and sql.startswith(self._written):
+            text, self._written = sql[len(self._written) :], sql
             yield Event("sql_delta", node, {"text": text, "draft": self._draft})

@@ -1,4 +1,4 @@
-"""The ledger of rows behind an answer, counted beside its query under the rights and limits of whoever asks."""
+"""The ledger of rows behind an answer, counted with the rights and limits of who asks."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def make_row_ledger(
     def run_count_query(sql: str) -> Sequence[Sequence[Cell]]:
         while beginning:
             beginning.pop()()
-        left = until - time.monotonic()
-        if left <= 0:
+        seconds = until - time.monotonic()
+        if seconds <= 0:
             raise NotCountedError("it took too long")
-        limits = replace(settings.limits, seconds=min(left, settings.limits.seconds))
+        limits = replace(settings.limits, seconds=min(seconds, settings.limits.seconds))
         try:
             table = resources.masked_database.execute(sql, limits, run.cancellation)
         except QueryError as error:
@@ -78,35 +78,35 @@ def make_row_ledger(
 @with_fallback("checks", "")
 def format_row_rules_note(query: Query, personal: frozenset[str], labels: Labels) -> str:
     """Return a note on tables whose rows depend on who asks; '' if the query reads none."""
-    read = sorted(personal & query.tables.keys())
-    return labels.say("rows_by_person", tables=labels.join(read)) if read else ""
+    tables = sorted(personal & query.tables.keys())
+    return labels.say("rows_by_person", tables=labels.join(tables)) if tables else ""
 
 
 @with_fallback("checks", "")
 def format_kept_totals_note(
-    query: Query, kept: frozenset[str], chosen: Attempt, turn: Turn, run: Run, labels: Labels
+    query: Query, total_tables: frozenset[str], chosen: Attempt, turn: Turn, run: Run, labels: Labels
 ) -> str:
-    """Return which tables have rows of totals that a result hangs on; '' if it is the same without them.
+    """Return which tables' rows of totals change a result; '' if it is the same without them.
 
     Runs a query, so call it within an effect.
     """
-    read, result, resources = sorted(kept & query.tables.keys()), chosen.result, run.resources
-    if not read or result is None or query.tree.find(exp.AggFunc, exp.Window, exp.Limit) is None:
+    tables, result, resources = sorted(total_tables & query.tables.keys()), chosen.result, run.resources
+    if not tables or result is None or query.tree.find(exp.AggFunc, exp.Window, exp.Limit) is None:
         return ""
     notices, without = resources.database.notices, query.edit()
-    for source, table in (pair for scope in query.scopes for pair in scope.tables if pair[1].name in read):
+    for source, table in (pair for scope in query.scopes for pair in scope.tables if pair[1].name in tables):
         condition = make_kept_totals_condition(notices, table)
-        rest = exp.select("*").from_(copy_source_node(source), copy=False)
-        rest.where(exp.not_(exp.condition(condition or "true", dialect=query.rules.grammar)), copy=False)
-        without.of(source.node).replace(rest.subquery(source.label, copy=False))
+        rows = exp.select("*").from_(copy_source_node(source), copy=False)
+        rows.where(exp.not_(exp.condition(condition or "true", dialect=query.rules.grammar)), copy=False)
+        without.of(source.node).replace(rows.subquery(source.label, copy=False))
     with suppress(QueryError):  # if nobody can tell, there may be some
         if not (turn.approve or run.settings.approve or result.truncated):
             limits = replace(run.settings.limits, seconds=min(LONGEST_SECONDS, run.settings.limits.seconds))
-            found = resources.masked_database.execute(without.sql, limits, run.cancellation)
+            remainder = resources.masked_database.execute(without.sql, limits, run.cancellation)
             # Rows that are the same, or are there no more, add up no total.
-            if not found.withheld and not _count_rows(found.rows) - _count_rows(result.rows):
+            if not remainder.withheld and not _count_rows(remainder.rows) - _count_rows(result.rows):
                 return ""
-    return labels.say("kept_totals", tables=labels.join(read))
+    return labels.say("kept_totals", tables=labels.join(tables))
 
 
 def _count_rows(rows: Sequence[Sequence[Cell]]) -> Counter[str]:

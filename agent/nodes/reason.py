@@ -61,8 +61,8 @@ def reason(state: AgentState, run: Run) -> Body[Update]:
 
 def uses_code_result(settings: Settings) -> bool:
     """Whether the model is asked for pandas code whose result is used."""
-    shown = settings.reason == "code_blocks" and settings.show_code_result
-    looked_at = shown or settings.feedback_code or settings.gate or settings.final == "best"
+    is_in_reply = settings.reason == "code_blocks" and settings.show_code_result
+    looked_at = is_in_reply or settings.feedback_code or settings.gate or settings.final == "best"
     return settings.reason != "off" and looked_at
 
 
@@ -111,6 +111,6 @@ def _get_sql_draft(thought: Done[CodeDraft], base: GenerateSQLTask, code: CodeRu
         return Done(SQLDraft(thought.reply.sql))
     if run.settings.reason == "pot":
         raise ReplyError("the reply holds code and no SQL", "malformed")
-    shown = format_code_csv(code.result) or code.error
-    result = shown if run.settings.show_code_result else ""
+    output = format_code_csv(code.result) or code.error
+    result = output if run.settings.show_code_result else ""
     return (yield from ask(SQLFromCodeTask(base, code.code, result)))

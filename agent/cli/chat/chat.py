@@ -79,7 +79,7 @@ class AnswerPages:
         last = first + count
         view, read = PageRequest(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
         with cancel_on_interrupt() as stop:
-            page = self.results.read_page("", self.answer, chat.resources, view, stop, need=min(last, read), read=read)
+            page = self.results.read_page("", self.answer, chat.resources, view, stop, need=min(last, read), limit=read)
         if not page.rows:
             raise SettingsError(f"there are no more rows: the last one is number {page.total:,}")
         self.now = page
