@@ -198,7 +198,7 @@ class PagedResultCache:
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
-        self._held: OrderedDict[tuple[str, str], _StoredResult] = OrderedDict()
+        self._results: OrderedDict[tuple[str, str], _StoredResult] = OrderedDict()
         self._lock = threading.Lock()
 
     def read_page(
@@ -270,26 +270,26 @@ class PagedResultCache:
     def close(self) -> None:
         """Delete all stored results."""
         with self._lock:
-            while self._held:
-                self._held.popitem()[1].close()
+            while self._results:
+                self._results.popitem()[1].close()
 
     def _get_stored_result(self, key: tuple[str, str], need: int) -> _StoredResult | None:
         """Return the stored result, if it is recent and has enough rows."""
         with self._lock:
-            result = self._held.get(key)
+            result = self._results.get(key)
             if result is None or result.read_at <= time.time() - _SECONDS or result.limit < need:
                 return None
-            self._held.move_to_end(key)
+            self._results.move_to_end(key)
             return result
 
     def _store_result(self, key: tuple[str, str], result: _StoredResult) -> _StoredResult:
         """Store a result; delete the oldest results if the cache is too large."""
         with self._lock:
-            if (old := self._held.pop(key, None)) is not None:
+            if (old := self._results.pop(key, None)) is not None:
                 old.close()
-            self._held[key] = result
-            while len(self._held) > 1 and sum(stored.bytes for stored in self._held.values()) > self._most_bytes:
-                self._held.popitem(last=False)[1].close()
+            self._results[key] = result
+            while len(self._results) > 1 and sum(stored.bytes for stored in self._results.values()) > self._most_bytes:
+                self._results.popitem(last=False)[1].close()
         return result
 
     def _read_result(
