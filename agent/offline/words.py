@@ -29,12 +29,12 @@ def _load_word_lists(name: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _load_phrases_by_first_word() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
-    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for marker, text in _LISTS["phrases"].items():
         for phrase in text.split(" | "):
             words = tuple(phrase.split())
-            found.setdefault(words[0], []).append((words, marker))
-    return {first: tuple(sorted(options, key=lambda option: -len(option[0]))) for first, options in found.items()}
+            phrases.setdefault(words[0], []).append((words, marker))
+    return {first: tuple(sorted(options, key=lambda option: -len(option[0]))) for first, options in phrases.items()}
 
 
 IRREGULAR: Mapping[str, str] = IRREGULAR_PLURALS | _LISTS["irregular"]
@@ -120,22 +120,22 @@ def stem_word(word: str) -> str:
 
 def split_question_into_words(question: str) -> tuple[Token, ...]:
     """Split a question into words; hyphenated words stay whole."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     # `room no.` is no negation; as long as before, so that offsets stay.
     for match in _TOKEN.finditer(_NUMBER.sub("num ", question.translate(_STRAIGHT))):
         text = match.group()
         quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
         text = text[1:-1].strip() if quoted else text
         lower = text.lower()
-        found.append(Token(text, lower, stem_word(fold(lower)), match.start(), match.end(), quoted))
-    return tuple(_repeat_shared_noun(found))
+        tokens.append(Token(text, lower, stem_word(fold(lower)), match.start(), match.end(), quoted))
+    return tuple(_repeat_shared_noun(tokens))
 
 
 def _repeat_shared_noun(words: list[Token]) -> list[Token]:
     """Rewrite `first and last name` as `first name and last name`; the added word has no width."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     for at, word in enumerate(words):
-        found.append(word)
+        tokens.append(word)
         if word.lower not in _PAIRED:
             continue
         end = at + 1
@@ -143,8 +143,8 @@ def _repeat_shared_noun(words: list[Token]) -> list[Token]:
             end += 1
         if end < len(words) and words[end - 1].lower in _PAIRED and end > at + 2:
             noun = words[end]
-            found.append(Token(noun.text, noun.lower, noun.stem, word.end, word.end))
-    return found
+            tokens.append(Token(noun.text, noun.lower, noun.stem, word.end, word.end))
+    return tokens
 
 
 @lru_cache(maxsize=20_000)
