@@ -105,7 +105,7 @@ class SavedChat:
     """A saved conversation, and the time of its last turn."""
 
     name: str  # as `--thread` takes it
-    used: datetime  # when its last turn was taken
+    last_turn: datetime  # when its last turn was taken
 
 
 def list_saved_conversations(path: Path | None, location: str) -> list[SavedChat]:

@@ -209,18 +209,18 @@ class _EffectRunner(NamedTuple):
                 allowance.cancel_requests()
                 raise
             finally:
-                self.tally.usage += allowance.spent
+                self.tally.usage += allowance.usage
                 self.tally.budget = allowance.remaining_budget
-                report_task_usage(allowance.spent)
+                report_task_usage(allowance.usage)
 
     async def _send_request(
         self, request: ModelRequest, task: str, allowance: TaskAllowance, seconds: float
     ) -> AIMessage:
         """Send a request to a chat model, and add its cost to the usage."""
-        before = allowance.spent.llm_calls
+        before = allowance.usage.llm_calls
 
         def count_unreported_request() -> int:
-            return int(allowance.spent.llm_calls == before)
+            return int(allowance.usage.llm_calls == before)
 
         try:
             reply = await self.way.send(request, self.tally.make_request_config(task), allowance, seconds)
@@ -228,12 +228,12 @@ class _EffectRunner(NamedTuple):
             raise  # the client sent nothing more
         except (TurnCancelled, asyncio.CancelledError, _EffectTimeout):
             # The model may have read the prompt, and is paid for that.
-            allowance.spent += Usage(count_unreported_request(), request.tokens)
+            allowance.usage += Usage(count_unreported_request(), request.tokens)
             raise
         except Exception:
-            allowance.spent += Usage(count_unreported_request())
+            allowance.usage += Usage(count_unreported_request())
             raise
-        allowance.spent += replace(get_reply_usage(reply, request.tokens), llm_calls=count_unreported_request())
+        allowance.usage += replace(get_reply_usage(reply, request.tokens), llm_calls=count_unreported_request())
         return reply
 
 
@@ -373,7 +373,7 @@ async def _ainvoke_model(request: ModelRequest, config: RunnableConfig, allowanc
     Clients are shared, and each such try rids their pool of one dead connection. Without this the second
     `asyncio.run` of a program would fail. Nothing went out over it, so that it counts as no request.
     """
-    usage, tries = allowance.spent, _DEAD_CONNECTIONS
+    usage, tries = allowance.usage, _DEAD_CONNECTIONS
     while True:
         try:
             return await request.model.ainvoke(request.messages, config)
@@ -382,4 +382,4 @@ async def _ainvoke_model(request: ModelRequest, config: RunnableConfig, allowanc
         except Exception as error:
             if not tries or not is_closed_event_loop_error(error):
                 raise RequestFailed(error) from error
-            allowance.spent, tries = usage, tries - 1
+            allowance.usage, tries = usage, tries - 1

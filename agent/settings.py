@@ -360,10 +360,10 @@ def drop_removed_settings(values: Mapping[str, Any], removed: Mapping[str, str] 
 # of every module that is loaded.
 with suppress(OSError):  # an installation without sources has no descriptions
     for _kind in ast.parse((files(__package__ or "") / "settings.py").read_text("utf-8")).body:
-        for _stated, _text in pairwise(_kind.body if isinstance(_kind, ast.ClassDef) else ()):
-            match _stated, _text:
-                case ast.AnnAssign(target=ast.Name(id=_name)), ast.Expr(value=ast.Constant(value=str(_said))):
-                    Settings.model_fields[_name].description = " ".join(_said.split())
+        for _field, _text in pairwise(_kind.body if isinstance(_kind, ast.ClassDef) else ()):
+            match _field, _text:
+                case ast.AnnAssign(target=ast.Name(id=_name)), ast.Expr(value=ast.Constant(value=str(_docs))):
+                    Settings.model_fields[_name].description = " ".join(_docs.split())
                 case _:
                     pass
 

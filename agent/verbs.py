@@ -251,8 +251,8 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     if not words.strip():
         raise SettingsError("say what is wrong, as in: cancelled orders should not count")
     sql = answer.sql or ""
-    shown = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
-    wrong = f"This query was not right: {sql}. " if shown else ""
+    may_show = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
+    wrong = f"This query was not right: {sql}. " if may_show else ""
     notes = f"{wrong}What the person says after the question corrects it."
     return CorrectionTurn(
         f"{end_sentence(answer.rephrased.strip())} {words.strip()}", notes, get_standalone_question(answer.record)

@@ -27,7 +27,7 @@ class NumberedAnswer:
     """An answer of a conversation, with the question and the background."""
 
     answer: Answer
-    asked: str = ""  # the words that it answers; empty where it was not a turn that gave it
+    words: str = ""  # those that it answers; empty where it was not a turn that gave it
     why: AnswerBackground | None = None  # what it rests on; None where that is not known
     wording: str = ""  # the question that it corrects the answer to; empty if it answers its own
 
@@ -37,35 +37,35 @@ class ConversationAnswers:
     """The answers of a conversation, numbered from 1."""
 
     resources: Resources  # of whoever asks
-    held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
-    listed: dict[str, str] = field(default_factory=dict[str, str])  # ids of lessons, by number in the list shown last
+    history: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
+    lessons: dict[str, str] = field(default_factory=dict[str, str])  # ids of lessons, by number in the list shown last
     cancellation: Cancellation | None = None  # ends the queries of a command; None where nobody can
 
-    def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
+    def take(self, answer: Answer, words: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
         """Store an answer under the next number; return the answer to show to the person."""
-        self.held.append(NumberedAnswer(answer, asked, why, wording))
+        self.history.append(NumberedAnswer(answer, words, why, wording))
         return answer
 
-    def choose_wording(self, chosen: NumberedAnswer) -> str:
+    def choose_wording(self, item: NumberedAnswer) -> str:
         """Return the question to save an answer under; empty for the answer's own question."""
-        return chosen.wording
+        return item.wording
 
     def choose(self, arguments: str, what: str) -> tuple[NumberedAnswer, str]:
         """Return the answer with the number in a command (default: the last), and the other words."""
-        if not self.held:
+        if not self.history:
             raise SettingsError(f"there is no answer to {what} yet")
         first, _, words = arguments.partition(" ")
         if not first.isdecimal():
-            return self.held[-1], arguments
-        if not 1 <= int(first) <= len(self.held):
+            return self.history[-1], arguments
+        if not 1 <= int(first) <= len(self.history):
             raise SettingsError(f"there is no answer {first}: /answers lists them")
-        return self.held[int(first) - 1], words
+        return self.history[int(first) - 1], words
 
     def choose_lesson(self, which: str) -> str:
         """Return the id of a lesson given by its number in the latest list, or the text as it is."""
-        if re.fullmatch(r"\d{1,7}", which) and which not in self.listed:
+        if re.fullmatch(r"\d{1,7}", which) and which not in self.lessons:
             raise SettingsError(f"there is no number {which} in the list that was shown last: /lessons shows it anew")
-        return self.listed.get(which, which)
+        return self.lessons.get(which, which)
 
 
 def is_slash_command(line: str) -> bool:
@@ -132,7 +132,7 @@ def offer_approval(wording: str) -> str:
 
 
 def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
-    entries = next(filter(None, (item.answer.proposals for item in reversed(answers.held))), ())
+    entries = next(filter(None, (item.answer.proposals for item in reversed(answers.history))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(entries):
         raise SettingsError(f"there is no suggestion {number}: /correct makes suggestions")
     return _save_entry(answers, partial(verbs.save_knowledge_entry, entries[int(number) - 1]))
@@ -159,14 +159,14 @@ _OUTCOMES: dict[Status, str] = {
 def _list_answers(answers: ConversationAnswers, args: str) -> str:
     lines = [
         f"{number:>3}  {' '.join(item.answer.rephrased.split())[:_SHOWN]}  ({_OUTCOMES[item.answer.status]})"
-        for number, item in enumerate(answers.held, 1)
+        for number, item in enumerate(answers.history, 1)
     ]
     return "\n".join(["answers:", *lines]) if lines else "no answers yet"
 
 
 def _list_lessons(answers: ConversationAnswers, args: str) -> str:
     lessons = {str(number): lesson for number, lesson in enumerate(verbs.list_lessons(answers.resources), 1)}
-    answers.listed = {number: lesson.id for number, lesson in lessons.items()}
+    answers.lessons = {number: lesson.id for number, lesson in lessons.items()}
     lines = [f"{number}. {lesson.lines}" for number, lesson in lessons.items()]
     return "\n".join(lines) or "nothing is saved yet: /approve and /note save"
 
@@ -180,7 +180,7 @@ def _edit_lesson(answers: ConversationAnswers, args: str) -> str:
     id_ = which if matches else answers.choose_lesson(which)
     text = cut_verb(args[len(which) :].strip())
     new = verbs.edit_lesson(id_, text, answers.resources, answers.cancellation)
-    answers.listed = {number: new if lesson_id == id_ else lesson_id for number, lesson_id in answers.listed.items()}
+    answers.lessons = {number: new if lesson_id == id_ else lesson_id for number, lesson_id in answers.lessons.items()}
     return f"changed {which}: /lessons shows it"
 
 

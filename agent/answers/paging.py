@@ -288,7 +288,7 @@ class PagedResultCache:
             if (old := self._results.pop(key, None)) is not None:
                 old.close()
             self._results[key] = result
-            while len(self._results) > 1 and sum(stored.bytes for stored in self._results.values()) > self._most_bytes:
+            while len(self._results) > 1 and sum(item.bytes for item in self._results.values()) > self._most_bytes:
                 self._results.popitem(last=False)[1].close()
         return result
 

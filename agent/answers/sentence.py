@@ -26,7 +26,7 @@ from .sentence_comparisons import (
     GAP,
     ComparingSentence,
     Placeholder,
-    QueryResult,
+    ResultWithQuery,
     compile_phrases,
     find_columns_by_name,
     read_number_words,
@@ -90,11 +90,11 @@ def fill_sentence(
         question: The question in the person's own words.
         query: The query that gave the result.
     """
-    gapped = _PLACE.sub(GAP, say)
-    if not _is_plain_sentence(say, gapped) or _JOINED.search(gapped):
+    template = _PLACE.sub(GAP, say)
+    if not _is_plain_sentence(say, template) or _JOINED.search(template):
         return None
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
-    table = QueryResult(result, query, tuple(measures))
+    table = ResultWithQuery(result, query, tuple(measures))
     examples = compile_phrases("examples")
     matches = [
         _resolve_placeholder(place[1], table, examples.search(say[: place.start()]) is not None)
@@ -111,31 +111,31 @@ def fill_sentence(
         cells = cells if place.is_list else [*dict.fromkeys(cells)]
         cells = ["" if cell is None else _BREAKS.sub(" ", format_cell(cell, form)) for cell in cells]
         names = [cut(cell, TEXT_CHARACTERS) for cell in cells]
-        texts.append(join_names(names, ROWS_IN_WORDS, f"{question} {gapped}") if all(names) else "")
+        texts.append(join_names(names, ROWS_IN_WORDS, f"{question} {template}") if all(names) else "")
     # A number in ORDER BY or GROUP BY is that of a column.
     literals = [
         each for each in query.tree.find_all(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)
     ]
     given = " ".join([question, *(literal.name for literal in literals)])
-    language = find_language(gapped) or find_language(f"{question} {gapped}")
-    others = _find_named_rows(gapped, result, formats)
+    language = find_language(template) or find_language(f"{question} {template}")
+    others = _find_named_rows(template, result, formats)
     placed = {row for place in places if place.column >= 0 for row in place.rows}
     names = [
         *(humanize_name(each.name) for each in query.tree.find_all(exp.Identifier)),
         *(literal.name for literal in literals),
         *others,
     ]
-    sentence = ComparingSentence(examples.sub(" ", gapped), language, names, places, table)
+    sentence = ComparingSentence(examples.sub(" ", template), language, names, places, table)
     if not (
         all(texts)
-        and _has_only_given_numbers(gapped, given, language, " ".join(map(humanize_name, result.columns)))
+        and _has_only_given_numbers(template, given, language, " ".join(map(humanize_name, result.columns)))
         and all(placed <= rows for rows in others.values())
         and sentence.is_borne_out()
     ):
         return None
-    hundredfold = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
+    is_percent = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
     return _build_sentence(
-        gapped, texts, forms, question, percent=hundredfold or "%" in question, source=f"{question} {query.tree.sql()}"
+        template, texts, forms, question, percent=is_percent or "%" in question, source=f"{question} {query.tree.sql()}"
     )
 
 
@@ -146,14 +146,14 @@ def is_harmless(text: str, source: str) -> bool:
     return _is_plain_sentence(text, text) and _has_only_given_numbers(text, f"{source} 0 1", language)
 
 
-def _is_plain_sentence(say: str, gapped: str) -> bool:
+def _is_plain_sentence(say: str, template: str) -> bool:
     """Whether a sentence is one short line without control or invisible characters."""
     kinds = {unicodedata.category(mark) for mark in say if mark != "\N{ZERO WIDTH NON-JOINER}"}
     has_invisible = any(kind[0] == "C" or kind in ("Zl", "Zp") for kind in kinds)
-    return 0 < len(say) <= LONGEST and not has_invisible and _MARKUP.search(gapped) is None
+    return 0 < len(say) <= LONGEST and not has_invisible and _MARKUP.search(template) is None
 
 
-def _resolve_placeholder(inner: str, table: QueryResult, example: bool) -> Placeholder | None:
+def _resolve_placeholder(inner: str, table: ResultWithQuery, example: bool) -> Placeholder | None:
     """Return the cells that a placeholder means; None if it is unknown or ambiguous."""
     result, inner = table.result, inner.strip()
     exact, parts = find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner)
@@ -179,13 +179,13 @@ def _resolve_placeholder(inner: str, table: QueryResult, example: bool) -> Place
     return Placeholder(rows, column, pick, by[0]) if values == 1 or (values and may_list) else None
 
 
-def _find_named_rows(gapped: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> dict[str, set[int]]:
+def _find_named_rows(template: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> dict[str, set[int]]:
     """Return the rows of each name that the words have themselves, as in `Rome has {n.first}`."""
     rows_by_name: dict[str, set[int]] = {}
     for column in (column for column, form in enumerate(formats) if form.kind == "text"):
         for number, row in enumerate(result.rows):
             rows_by_name.setdefault(str(row[column] or ""), set()).add(number)
-    text = _spell_words(gapped)
+    text = _spell_words(template)
     folded_text = text.casefold()
     # Short names may be words: the state IN, the grade A.
     return {
@@ -201,23 +201,23 @@ def _spell_words(text: str) -> str:
     return f" {' '.join(_SPELLED.findall(unicodedata.normalize('NFC', text)))} "
 
 
-def _has_only_given_numbers(gapped: str, source: str, language: str, columns: str = "") -> bool:
+def _has_only_given_numbers(template: str, source: str, language: str, columns: str = "") -> bool:
     """Whether each number in a sentence is in the question or query, or in a name of `columns`."""
     values, number_words = read_number_words()
     common = read_languages().get(language, {}).get("common", "").split()
     tokens = set(_NUMBER.findall(source))
     runs = {form for token in tokens for run in _split_number(token) for form in (run, run.lstrip("0"))}
-    for token in _NUMBER.findall(gapped):
+    for token in _NUMBER.findall(template):
         plain = _MARKS.sub("", token)
         is_grouped = _GROUPED.fullmatch(token) is not None and plain in runs
         has_parts = plain == token and runs.issuperset(_RUN.findall(token))
         if not (token in tokens or is_grouped or has_parts):
             return False
-    if not set(_ROMAN.findall(gapped)) <= set(_ROMAN.findall(source)):
+    if not set(_ROMAN.findall(template)) <= set(_ROMAN.findall(source)):
         return False
     # Such as ½, Ⅳ or 三; those that are not in ASCII but decimal are among the tokens.
     if any(
-        unicodedata.numeric(mark, None) is not None and not mark.isdecimal() and mark not in source for mark in gapped
+        unicodedata.numeric(mark, None) is not None and not mark.isdecimal() and mark not in source for mark in template
     ):
         return False
     source_words = {word.folded for word in words(source)} | {word.stem for word in words(columns)}
@@ -226,7 +226,7 @@ def _has_only_given_numbers(gapped: str, source: str, language: str, columns: st
         and str(values.get(word.folded)) not in runs
         and number_words.fullmatch(word.folded)
         and word.text.lower() not in common  # `due` is a number in Italian
-        for word in words(_PRONOUN.sub(" ", _PERCENT.sub(" ", gapped)))
+        for word in words(_PRONOUN.sub(" ", _PERCENT.sub(" ", template)))
     )
 
 
@@ -238,15 +238,15 @@ def _split_number(token: str) -> list[str]:
 
 
 def _build_sentence(
-    gapped: str, texts: Sequence[str], forms: Sequence[ColumnFormat], question: str, *, percent: bool, source: str
+    template: str, texts: Sequence[str], forms: Sequence[ColumnFormat], question: str, *, percent: bool, source: str
 ) -> str | None:
     """Return the whole sentence; None if it gives a cell a wrong unit."""
-    for sign in {mark for mark in gapped if unicodedata.category(mark) == "Sc" and mark not in question}:
+    for sign in {mark for mark in template if unicodedata.category(mark) == "Sc" and mark not in question}:
         if any(sign in text for text in texts):
-            gapped = re.sub(rf"(?<=\0)\s?{re.escape(sign)}|{re.escape(sign)}\s?(?=\0)", "", gapped)
-        if sign in gapped:
+            template = re.sub(rf"(?<=\0)\s?{re.escape(sign)}|{re.escape(sign)}\s?(?=\0)", "", template)
+        if sign in template:
             return None
-    pieces = _strip_units(gapped.split(GAP), forms, source)
+    pieces = _strip_units(template.split(GAP), forms, source)
     if pieces is None or any(text == "1" and _NOUN.match(piece) for text, piece in zip(texts, pieces[1:], strict=True)):
         return None
     text, *following = pieces
@@ -260,7 +260,7 @@ def _build_sentence(
         elif sign and not percent:
             return None
         text += cell + piece
-    if "%" in gapped and not percent and "percent" not in {form.kind for form in forms}:
+    if "%" in template and not percent and "percent" not in {form.kind for form in forms}:
         return None
     return end_sentence(text.strip())
 

@@ -67,7 +67,7 @@ class Placeholder:
 
 
 @dataclass(frozen=True)
-class QueryResult:
+class ResultWithQuery:
     """A result with its query, by which comparisons are checked."""
 
     result: PlainResult
@@ -166,7 +166,7 @@ class ComparingSentence:
     language: str  # empty for one without lists
     names: Iterable[str]  # texts with names and values: the words of `Top Gear` compare nothing
     places: Sequence[Placeholder]
-    table: QueryResult
+    table: ResultWithQuery
 
     @cached_property
     def words(self) -> list[str]:
@@ -293,7 +293,7 @@ class ComparingSentence:
             ]
             if {"min", "max"} <= {place.pick for number, place in numbers if number < first or not labels}:
                 continue  # `from 3 to 70` before any label is said of all rows
-            before = [next((each.rows for each in places[number::-1] if each in labels), None) for number, _ in numbers]
+            before = [next((item.rows for item in places[number::-1] if item in labels), None) for number, _ in numbers]
             cells = [rows[place.row][column] for _, place in numbers]
             if not any(
                 len(row_sets) == len(cells)

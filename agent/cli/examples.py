@@ -137,8 +137,8 @@ def import_(
                 done.append(examples.add(folder.complete_examples(inputs), make_example_verifier(folder), strict=False))
     for refusal in (refusal for part in done for refusal in part.refused):
         problems.refuse(refusal.reason)
-    _report_additions(done, problems.refused, "" if databases else "; no SQL was run: that needs --databases")
-    raise typer.Exit(2 if problems.unreadable else 1 if problems.refused else 0)
+    _report_additions(done, problems.refusals, "" if databases else "; no SQL was run: that needs --databases")
+    raise typer.Exit(2 if problems.unreadable else 1 if problems.refusals else 0)
 
 
 def _import_verified(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
@@ -162,21 +162,21 @@ def _import_verified(files: list[Path], database: Database, examples: ExampleSto
         for refusal in done[-1].refused:
             problems.refuse(refusal.reason)
     _report_additions(
-        done, problems.refused, f", doubtful {doubts}{' (not imported; --trust imports them)' if doubts else ''}"
+        done, problems.refusals, f", doubtful {doubts}{' (not imported; --trust imports them)' if doubts else ''}"
     )
-    return 2 if problems.unreadable else 1 if problems.refused or doubts else 0
+    return 2 if problems.unreadable else 1 if problems.refusals or doubts else 0
 
 
 @dataclass
 class _ImportProblems:
     """A counter of import problems, which prints each problem at once."""
 
-    refused: int = 0
+    refusals: int = 0
     unreadable: int = 0
 
     def refuse(self, reason: str) -> None:
         """Count and print an example that is refused."""
-        self.refused += 1
+        self.refusals += 1
         warn(reason)
 
     def report_unreadable_file(self, reason: str) -> None:
@@ -245,24 +245,24 @@ def _rewrite_questions(options: CompletionOptions, form: Literal["rephrased", "s
     if chat is None:
         raise ModelError("rephrasing and simplifying need a chat model: pass --model")
     how = TranslatorOptions(simplify_temperature=PRESETS["revision"]["simplify_temperature"])
-    with options.open(make=False) as examples, Progress(console=Console(stderr=True)) as progress:
-        bar = progress.add_task(form, total=None)
-        outcome = complete_example_pairs(
+    with options.open(make=False) as examples, Progress(console=Console(stderr=True)) as shown:
+        bar = shown.add_task(form, total=None)
+        found = complete_example_pairs(
             examples,
             forms,
             lambda example: getattr(example, form),
             PromptedTranslator(chat, how),
             calls=options.calls,
             jobs=options.jobs,
-            tell=lambda now: progress.update(bar, completed=now.done, total=now.pairs),
+            tell=lambda now: shown.update(bar, completed=now.done, total=now.pairs),
         )
     if options.as_json:
-        say(json.dumps(asdict(outcome)))
+        say(json.dumps(asdict(found)))
         return
-    remaining = outcome.pairs - outcome.done
-    say(f"{outcome.done} of {outcome.pairs} pairs are {form}, {outcome.calls} calls")
+    remaining = found.pairs - found.done
+    say(f"{found.done} of {found.pairs} pairs are {form}, {found.calls} calls")
     if remaining:
-        why = f"{outcome.failed} replies could not be used" if outcome.failed else "the calls were used up"
+        why = f"{found.failed} replies could not be used" if found.failed else "the calls were used up"
         say(f"{remaining} remain ({why}): run the command again to continue")
 
 

@@ -52,14 +52,14 @@ def annotate(
             done, usage = describe_whole_schema(agent.resources, agent.settings, target, calls)
         except ModelError as error:
             raise ModelError(f"{error}; descriptions so far are saved; run the same command to continue") from error
-    if again and not done.left:
+    if again and not done.remaining:
         store.merge_fresh_store(target)
         target = store
     descriptions = target.read()
     counts = {
         "tables": sum(map(bool, descriptions.tables.values())),
         "columns": sum(map(bool, descriptions.columns.values())),
-        "left": done.left,
+        "left": done.remaining,
         "cut": done.cut,
         "unusable": done.unusable,
         "calls": usage.llm_calls,
@@ -74,8 +74,8 @@ def annotate(
         say(f"{done.cut} replies were cut at the output limit; what they lacked was asked for again")
     if done.unusable:
         say(f"{done.unusable} replies described nothing: use --again, or another model")
-    if done.left:
-        say(f"{done.left} remain: run the command again to continue")
+    if done.remaining:
+        say(f"{done.remaining} remain: run the command again to continue")
 
 
 _WINDOWS = 4  # windows of a long history that are gone through: what lies further back has no more say in the last one

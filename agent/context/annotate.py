@@ -32,7 +32,7 @@ class AnnotationProgress:
     """The progress of describing a schema."""
 
     calls: int  # tasks: second tries not counted
-    left: int  # columns and tables that are not described yet
+    remaining: int  # columns and tables that are not described yet
     cut: int = 0  # replies that were cut at the output limit
     unusable: int = 0  # replies that described nothing: what they were asked about counts as done
 
@@ -50,9 +50,9 @@ def annotate(run: Run) -> Body[list[str]]:
     except (ModelError, NotUnderstood) as error:
         return [f"the schema was not described further: {error}"]
     notes: list[str] = []
-    if done.left:
+    if done.remaining:
         cut = f"; {done.cut} descriptions were cut at max_output_tokens" if done.cut else ""
-        notes.append(f"{done.left} columns and tables are not described yet{cut}")
+        notes.append(f"{done.remaining} columns and tables are not described yet{cut}")
     if done.unusable:
         notes.append(f"{done.unusable} replies described nothing: `tableturn annotate --again` asks again")
     return notes

@@ -77,7 +77,7 @@ def list_problem_notes(run: Run) -> tuple[str, ...]:
 
 
 @with_fallback("knowledge", ())
-def used_knowledge(query: Query | None, turn: Turn) -> tuple[UsedKnowledge, ...]:
+def find_used_knowledge(query: Query | None, turn: Turn) -> tuple[UsedKnowledge, ...]:
     """Return the definitions on which an answer is based."""
     if query is None:
         return ()

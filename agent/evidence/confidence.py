@@ -155,7 +155,7 @@ def confidence(
 
 def estimate_model_accuracy(standing: ModelTrackRecord, prior: float) -> float:
     """Return a model's estimated accuracy on a database, by scores there and elsewhere."""
-    for past in (standing.elsewhere, standing.here):
+    for past in (standing.others, standing.database):
         prior = (past.right + STRENGTH * prior) / (past.n + STRENGTH)
     return prior
 
@@ -236,7 +236,7 @@ UNKNOWN = AnswerConfidence(0.0, 0.0, "the confidence could not be computed")
 @with_fallback("confidence", UNKNOWN)
 def assess_answer_confidence(
     attempts: Sequence[Attempt],
-    chosen: Attempt | None,
+    attempt: Attempt | None,
     status: Status,
     comparison: ResultComparison | None,
     turn: Turn,
@@ -250,15 +250,15 @@ def assess_answer_confidence(
         return AnswerConfidence(1.0, 1.0)
     if status not in ("converged", "capped"):
         return AnswerConfidence(0.0)
-    if chosen is None or chosen.result is None:
+    if attempt is None or attempt.result is None:
         return AnswerConfidence(BY_CODE, BY_CODE, labels.say("not_confirmed"))
-    evidence = gather_answer_evidence(chosen, status, attempts, comparison, rivals, rows_lost)
+    evidence = gather_answer_evidence(attempt, status, attempts, comparison, rivals, rows_lost)
     path = get_record_file_path(run.resources.settings.record)  # the agent's own settings say where, not the run's
     model = run.translator.model
     past = read_model_track_record(model, run.resources.database.name, path) if path else ModelTrackRecord()
     signals = evidence.compute_signals()
-    doubts = list_answer_doubts(chosen, evidence, comparison, attempts, labels)
-    key, of = ("record_here", past.here) if past.here.n >= STRENGTH else ("record_elsewhere", past.elsewhere)
+    doubts = list_answer_doubts(attempt, evidence, comparison, attempts, labels)
+    key, of = ("record_here", past.database) if past.database.n >= STRENGTH else ("record_elsewhere", past.others)
     if of.n >= STRENGTH and of.right < FAIRLY_SURE * of.n:
         doubts.append(labels.say(key, of.n, right=labels.number(of.right)))
     return AnswerConfidence(confidence(signals, past), confidence(signals), "; ".join(doubts), signals)

@@ -45,8 +45,8 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
         # What the linker and the form expect of a question they read from its English words.
         foreign = is_non_english_question(turn, schema)
         # With the gate an absent value is what the engine says is absent: the index compares otherwise.
-        indexed = None if run.settings.gate else values
-        findings = check(sql, schema, values=indexed, compiles=database.compile_check)
+        index = None if run.settings.gate else values
+        findings = check(sql, schema, values=index, compiles=database.compile_check)
         query, expects = read_query(sql, schema), several and not foreign
         is_empty = attempt.result is not None and is_empty_or_zero_result(attempt.result)
         # Where nobody is named, a policy may hide the rows that have a value.

@@ -28,13 +28,13 @@ SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 
 @with_fallback("ledger", None)
 def make_row_ledger(
-    chosen: Attempt, query: Query | None, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None] | None
+    attempt: Attempt, query: Query | None, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None] | None
 ) -> Ledger | None:
     """Count the rows that an answer's query leaves out or repeats; None if off or not allowed.
 
     Runs queries, so call it within an effect. `begin`, if given, is called before the first one.
     """
-    settings, resources, result = run.settings, run.resources, chosen.result
+    settings, resources, result = run.settings, run.resources, attempt.result
     if turn.approve or settings.approve or settings.ledger == "off" or result is None:
         return None
     if result.withheld:
@@ -84,13 +84,13 @@ def format_row_rules_note(query: Query, personal: frozenset[str], labels: Labels
 
 @with_fallback("checks", "")
 def format_kept_totals_note(
-    query: Query, total_tables: frozenset[str], chosen: Attempt, turn: Turn, run: Run, labels: Labels
+    query: Query, total_tables: frozenset[str], attempt: Attempt, turn: Turn, run: Run, labels: Labels
 ) -> str:
     """Return which tables' rows of totals change a result; '' if it is the same without them.
 
     Runs a query, so call it within an effect.
     """
-    tables, result, resources = sorted(total_tables & query.tables.keys()), chosen.result, run.resources
+    tables, result, resources = sorted(total_tables & query.tables.keys()), attempt.result, run.resources
     if not tables or result is None or query.tree.find(exp.AggFunc, exp.Window, exp.Limit) is None:
         return ""
     notices, without = resources.database.notices, query.edit()

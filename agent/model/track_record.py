@@ -126,8 +126,8 @@ def _compute_strong_model_chance(right: int, n: int) -> float:
 class ModelTrackRecord:
     """A model's scores on one database and on all others."""
 
-    here: ModelScore = ModelScore()
-    elsewhere: ModelScore = ModelScore()
+    database: ModelScore = ModelScore()
+    others: ModelScore = ModelScore()
 
 
 def read_model_score(model: str, path: Path) -> ModelScore | None:

@@ -75,7 +75,7 @@ class TaskAllowance:
     """The budget and usage of one running task or node function."""
 
     budget: TurnBudget  # what it may cost
-    spent: Usage = field(default_factory=Usage)  # requests that a client repeats by itself included
+    usage: Usage = field(default_factory=Usage)  # requests that a client repeats by itself included
     called_off: bool = False  # nobody waits for it any more: nothing more is to be sent
     _hang_ups: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
@@ -94,7 +94,7 @@ class TaskAllowance:
     @property
     def remaining_budget(self) -> TurnBudget:
         """The remaining budget."""
-        return self.budget.subtract_usage(self.spent)
+        return self.budget.subtract_usage(self.usage)
 
     def send(self) -> None:
         """Count a request before it is sent; raise `BudgetReached` if no budget is left."""
@@ -102,7 +102,7 @@ class TaskAllowance:
         if self.called_off:
             raise BudgetReached("the model took too long to reply (request_seconds)")
         self.remaining_budget.check_requests_left()
-        self.spent += Usage(1)
+        self.usage += Usage(1)
 
 
 def compute_node_budget(

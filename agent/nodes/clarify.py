@@ -30,8 +30,8 @@ def clarify(state: AgentState, run: Run) -> Body[Update]:
         text, problem = _parse_choice_reply(interrupt(request | {"question": f"{problem} {question}"}), choices)
     # Words of a person's own may point at what was offered.
     offer = question if text in choices or not choices else f"{question} ({'; '.join(choices)})"
-    resumed = replace(turn, clarification=(offer, text), clarifications=turn.clarifications + 1)
-    return make_update("rephrase", resumed, messages=[AIMessage(question), HumanMessage(text)])
+    new_turn = replace(turn, clarification=(offer, text), clarifications=turn.clarifications + 1)
+    return make_update("rephrase", new_turn, messages=[AIMessage(question), HumanMessage(text)])
 
 
 _ORDINALS = {

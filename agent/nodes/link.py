@@ -42,13 +42,13 @@ def link(state: AgentState, run: Run) -> Body[Update]:
     """Find values, link the schema, choose the base query, and look for a verified answer."""
     settings, turn = run.settings, load_turn(state)
     history = select_history(state, run)
-    question, rephrased = turn.question, turn.rephrasing.rephrased
+    question, full_question = turn.question, turn.rephrasing.rephrased
 
     @with_fallback("values", ())
     def find_values(text: str) -> tuple[ValueMatch, ...]:
         return run.resources.tools.find_values.call(text=text, limit=CANDIDATES) if text else ()
 
-    wording, before = "\n".join(dict.fromkeys((question, rephrased))), get_previous_question(turn, history)
+    wording, before = "\n".join(dict.fromkeys((question, full_question))), get_previous_question(turn, history)
     hits, earlier_hits = yield from wait_for(lambda: (find_values(wording), find_values(before)))
 
     def link_schema() -> LinkedSchema:

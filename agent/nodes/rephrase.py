@@ -48,10 +48,10 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
     """
     records: Update = {"turns": get_validated_turn_records(state)}
     state = cast("AgentState", {**state, **records})
-    resumed = load_resumed(state)
-    if resumed:
-        reset: Update = {"question": resumed.question}
-        turn = resumed
+    old_turn = load_resumed(state)
+    if old_turn:
+        reset: Update = {"question": old_turn.question}
+        turn = old_turn
     else:
         question, message = _read_question(state)
         evidence = (state.get("evidence") or "").strip()
@@ -70,7 +70,7 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
     notes += update["notes"]
     if update["next"] == "respond":
         notes += yield from do(lambda: list_unread_entries(turn, run))
-    return records | reset | update | {"notes": notes if resumed else Overwrite(list(dict.fromkeys(notes)))}
+    return records | reset | update | {"notes": notes if old_turn else Overwrite(list(dict.fromkeys(notes)))}
 
 
 def _rerun_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
@@ -117,8 +117,8 @@ def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Upd
     except ReplyError as error:
         understood, notes = None, (f"the question was used as asked: {error}",)
     except (ModelError, NotUnderstood) as error:
-        stopped = replace(turn, clarification=None, rephrasing=replace(standing, self_contained=True))
-        return end_turn(stopped, get_stop_kind(error), str(error), "failed")
+        failed_turn = replace(turn, clarification=None, rephrasing=replace(standing, self_contained=True))
+        return end_turn(failed_turn, get_stop_kind(error), str(error), "failed")
     turn = replace(turn, clarification=None, rephrasing=standing, understood=False)
     if understood is None:
         return make_update("link", turn, notes)

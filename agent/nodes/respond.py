@@ -31,7 +31,7 @@ from ..answers.phrasing import (
     summarize_answer,
 )
 from ..audit import make_record
-from ..context.knowledge import list_explained_words, used_knowledge
+from ..context.knowledge import find_used_knowledge, list_explained_words
 from ..context.task_inputs import choose_reply_form, get_full_question, make_history_update, select_history
 from ..effects import Body, do
 from ..evidence.choose_attempt import (
@@ -154,7 +154,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     result = conclusion.result or PlainResult((), ())
     by_node = load_usage(state)
     query = query if sql else None
-    knowledge = used_knowledge(query, turn)
+    knowledge = find_used_knowledge(query, turn)
     readings = run_alternative_readings(chosen, query, turn, run) if chosen and sql else Readings()
     basis = find_answer_basis(chosen if sql else None, query, turn, run, knowledge, readings, labels)
     explanation = explain_query(query)
@@ -227,11 +227,11 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
 
 def _explain_discarded(attempts: Sequence[Attempt], best: Attempt, code: CodeResult | None) -> str:
     """Return why the last attempt is not the answer, or '' if it is."""
-    written = [attempt for attempt in attempts if attempt.source != "candidate"]
-    last = written[-1]
+    chain = [attempt for attempt in attempts if attempt.source != "candidate"]
+    last = chain[-1]
     if best is last or best.result is None or have_same_result(best, last):
         return ""
-    number = next(number for number, attempt in enumerate(written, 1) if attempt is best)
+    number = next(number for number, attempt in enumerate(chain, 1) if attempt is best)
     return f"query {number} is the answer, because the last one {get_rejection_reason(last, best, code)}"
 
 
@@ -249,7 +249,7 @@ class _Conclusion:
 
 def _make_conclusion(
     turn: Turn,
-    chosen: Attempt | None,
+    attempt: Attempt | None,
     query: Query | None,
     code: CodeResult | None,
     run: Run,
@@ -261,18 +261,18 @@ def _make_conclusion(
     """Return the conclusion of a turn: the status, text, remarks and result of the answer."""
     stop = turn.stop
     if stop and stop.status in ("failed", "unanswerable"):
-        kind = chosen.error_kind if stop.kind == "error" and chosen else None
+        kind = attempt.error_kind if stop.kind == "error" and attempt else None
         return _Conclusion(stop.status, error_text(stop.why, kind, run.settings.query_seconds, labels))
     if stop and stop.kind == "schema":
         return _Conclusion("converged", stop.why)
-    if chosen is not None and chosen.result is not None:
+    if attempt is not None and attempt.result is not None:
         status: Status = "capped" if has_better or (stop and stop.status == "capped") else "converged"
         caveats = () if has_better else turn.caveats
         rules = (f"{rows_note[:1].upper()}{rows_note[1:]}.",) if rows_note else ()
-        notes = (*map(Note, caveats), *list_remarks(chosen.result, labels), *map(Note, rules))
+        notes = (*map(Note, caveats), *list_remarks(attempt.result, labels), *map(Note, rules))
         definitions = {entry.name: entry.text for entry in turn.knowledge}
-        looks = build_display(query, chosen.result, labels.locale, definitions)
-        return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), notes, chosen.result, looks)
+        looks = build_display(query, attempt.result, labels.locale, definitions)
+        return _Conclusion(status, phrase_answer(attempt.result, looks, attempt.literals), notes, attempt.result, looks)
     if code is not None:
         remarks = [labels.say("by_code")]
         if code.sampled:
@@ -280,7 +280,7 @@ def _make_conclusion(
         looks = build_display(None, code.result, labels.locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, remarks)), code.result, looks, by_code=True)
-    why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
+    why, kind = (attempt.error, attempt.error_kind) if attempt else ("no query was written", None)
     text = error_text(f"No query for this question ran: {why}", kind, run.settings.query_seconds, labels)
     return _Conclusion("failed", text)
 
@@ -290,7 +290,7 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 
 @with_fallback("basis", None)
 def find_answer_basis(
-    chosen: Attempt | None,
+    attempt: Attempt | None,
     query: Query | None,
     turn: Turn,
     run: Run,
@@ -299,17 +299,17 @@ def find_answer_basis(
     labels: Labels,
 ) -> Basis | None:
     """Return the facts on which an answer's query is based; None without a readable query."""
-    if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:
+    if attempt is None or attempt.result is None or query is None or len(query.sql) > _LONGEST:
         return None
     try:
-        origin = _get_origin(chosen, knowledge, run)
+        origin = _get_origin(attempt, knowledge, run)
         basis = build_query_basis(query, get_full_question(turn), turn.values, origin=origin, labels=labels)
     except SQLParseError:
         return None
     date = basis.date
     if date is not None:
         date = replace(date, newest=run.resources.newest.find(date.table, date.column))
-    result = chosen.result
+    result = attempt.result
     cut = basis.cut
     if result.truncated and not result.withheld:
         cut = labels.say("first_rows", count=labels.number(result.row_count))
@@ -329,9 +329,9 @@ def find_answer_basis(
     )
 
 
-def _get_origin(chosen: Attempt, knowledge: Sequence[UsedKnowledge], run: Run) -> Origin:
-    if chosen.source in ("verified", "edited"):
-        return "verified" if chosen.source == "verified" else "edited"
+def _get_origin(attempt: Attempt, knowledge: Sequence[UsedKnowledge], run: Run) -> Origin:
+    if attempt.source in ("verified", "edited"):
+        return "verified" if attempt.source == "verified" else "edited"
     if run.translator.name == "offline":
         return "offline"
     return "definition" if any(entry.sql for entry in knowledge) else "generated"

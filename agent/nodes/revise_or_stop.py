@@ -122,8 +122,8 @@ def find_stop_reason(
     papers compare with the attempt before. A repetition of an earlier one is a cycle, which would only go on until the
     cap: there is no more to come, but nothing converged (`Settings.stop_cycles`).
     """
-    written = [attempt for attempt in attempts if attempt.source != "candidate"]
-    last, earlier = written[-1], written[:-1]
+    chain = [attempt for attempt in attempts if attempt.source != "candidate"]
+    last, earlier = chain[-1], chain[:-1]
     if last.source == "edited":
         if last.error:
             return StopReason("edited", f"Your query cannot be run: {last.error}", "failed")
@@ -135,10 +135,10 @@ def find_stop_reason(
         return stop
     if repetition := _find_repetition_stop(last, earlier, schema, settings):
         return repetition
-    if len(written) >= settings.max_attempts:
+    if len(chain) >= settings.max_attempts:
         if settings.max_attempts == 1 and last.result is not None:
             return StopReason("attempts", "the settings allow one query", "converged")
-        why = "1 query was tried" if len(written) == 1 else f"{len(written)} queries were tried"
+        why = "1 query was tried" if len(chain) == 1 else f"{len(chain)} queries were tried"
         return StopReason("attempts", f"{why}, and the settings allow no more", "capped")
     return None
 

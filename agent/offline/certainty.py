@@ -47,8 +47,8 @@ def has_important_unread_words(state: ParseState) -> bool:
     """Whether an unread word certainly matters: a value, a name, an operation or a kind of row."""
     operations = _OPERATIONS & {*_list_unused_words(state)}
     kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(state.text))
-    unused = _list_unused_literals(state) or _list_useless_mentions(state)
-    return bool(operations or kinds or unused or _omits_names(state))
+    unread = _list_unused_literals(state) or _list_useless_mentions(state)
+    return bool(operations or kinds or unread or _omits_names(state))
 
 
 def _omits_names(state: ParseState) -> bool:

@@ -151,8 +151,8 @@ class PersonKnowledge:
                 if (place := _get_private_knowledge_path(path, other.rights)) is not None:
                     KnowledgeWriter(place, other.author).add(other)
         author = entry.author or self._database.session.identity.name
-        stored = KnowledgeWriter(path, author).add(replace(entry, rights=key))
-        return self._hide_private_source(stored)
+        new = KnowledgeWriter(path, author).add(replace(entry, rights=key))
+        return self._hide_private_source(new)
 
     def remove(self, name: str) -> bool:
         """Remove a definition that this person may remove; return whether it existed."""

@@ -76,7 +76,7 @@ class ResourceFactory:
     sandbox: SandboxLimits | None  # limits and boundary of pandas code
     audit: AuditTrail | None
     knowledge: KnowledgeSource
-    opened: WeakSet[Database] = field(default_factory=WeakSet[Database])  # for other people
+    databases: WeakSet[Database] = field(default_factory=WeakSet[Database])  # for other people
     readings: KeyedCache[Session, Resources] = field(default_factory=_cache)
     people: KeyedCache[Session, Resources] = field(default_factory=_cache)
 
@@ -99,7 +99,7 @@ class ResourceFactory:
         database = self.database
         if session != database.shared_session:
             database = database.for_user(session.identity, session.policy)
-            self.opened.add(database)
+            self.databases.add(database)
         values, knowledge = ValueIndex.open(database), PersonKnowledge(self.knowledge, database)
 
         def get_annotator_name() -> str:
@@ -135,7 +135,7 @@ class ResourceFactory:
 
     def close(self) -> None:
         """Close the databases that were opened for other people."""
-        for database in list(self.opened):
+        for database in list(self.databases):
             database.close()
 
 

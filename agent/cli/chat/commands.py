@@ -237,14 +237,14 @@ class NextQuestion:
 
 def _retry_last_question(chat: ChatSession, args: str) -> NextQuestion:
     words = chat.lost
-    if not words and any(item.asked for item in chat.held):
+    if not words and any(item.words for item in chat.history):
         words = chat.undo()
     if not words:
         raise SettingsError("there is no question in this session to ask again")
     return NextQuestion(words)
 
 
-def _correct_answer(chat: ChatSession, args: str) -> Said:
+def _correct_answer(chat: ChatSession, args: str) -> CommandResult:
     turn = word_correction(chat, args)
     if turn is None:
         return RUN["/correct"](chat, args)
@@ -253,10 +253,10 @@ def _correct_answer(chat: ChatSession, args: str) -> Said:
     return NextQuestion(turn.question, turn.notes, turn.wording)
 
 
-def _teach_cancellable(name: str) -> Callable[[ChatSession, str], Said]:
+def _teach_cancellable(name: str) -> Callable[[ChatSession, str], CommandResult]:
     """Return a command that runs the SQL of a definition, which Ctrl-C ends."""
 
-    def run(chat: ChatSession, args: str) -> Said:
+    def run(chat: ChatSession, args: str) -> CommandResult:
         with cancel_on_interrupt() as chat.cancellation:
             return RUN[name](chat, args)
 
@@ -270,7 +270,7 @@ def _undo_last_turn(chat: ChatSession, args: str) -> str:
 
 def _reset_conversation(chat: ChatSession, args: str) -> str:
     chat.conversation.reset()
-    chat.held.clear()
+    chat.history.clear()
     chat.close()
     chat.lost = chat.draft = ""
     return "all turns are forgotten: the next question stands alone"
@@ -282,11 +282,11 @@ def _list_saved_conversations(chat: ChatSession, args: str) -> str:
         return "there is no saved conversation with this database yet; this one is saved from its first turn on"
     if not chats:
         return "there is no saved conversation with this database: start one with tableturn chat --thread NAME"
-    lines = [f"  {thread.name}  (last used {thread.used:%Y-%m-%d %H:%M})" for thread in chats]
+    lines = [f"  {thread.name}  (last used {thread.last_turn:%Y-%m-%d %H:%M})" for thread in chats]
     return "\n".join(["saved conversations; continue one with tableturn chat --thread NAME:", *lines])
 
 
-Said: TypeAlias = str | RenderableType | NextQuestion
+CommandResult: TypeAlias = str | RenderableType | NextQuestion
 """The result of a command: words or something to show, or a question to ask now."""
 
 Completes = Literal["", "tables", "columns", "files", "commands"]
@@ -300,11 +300,11 @@ class ChatCommand:
     name: str  # with its slash
     takes: str  # what may follow it
     about: str  # what it does, in a line or two
-    run: Callable[[ChatSession, str], Said]  # does it, given the conversation and what follows the name
+    run: Callable[[ChatSession, str], CommandResult]  # does it, given the conversation and what follows the name
     completes: Completes = ""  # what is completed after it
 
 
-def _show_help(chat: ChatSession, args: str) -> Said:
+def _show_help(chat: ChatSession, args: str) -> CommandResult:
     if args:
         return _make_command_table((_find_command(f"/{args.lstrip('/')}"),))
     parts: list[RenderableType] = []
@@ -428,7 +428,7 @@ def _find_command(name: str) -> ChatCommand:
     return BY_NAME[name]
 
 
-def run(chat: ChatSession, line: str) -> Said:
+def run(chat: ChatSession, line: str) -> CommandResult:
     """Run the slash command in a line of input, and return the result."""
     name, _, arguments = line.partition(" ")
     return _find_command(name).run(chat, arguments.strip())

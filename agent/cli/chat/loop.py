@@ -18,7 +18,7 @@ from ...options import AgentOptions
 from ..display import show_answer
 from ..output import ANSWERED, NOT_ANSWERED, take_turn
 from .chat import ChatSession, ConversationCost
-from .commands import NextQuestion, Said, run
+from .commands import CommandResult, NextQuestion, run
 
 LEAVE = ("exit", "quit", "/exit", "/quit", "/q")  # what ends a conversation, besides the end of input
 
@@ -91,7 +91,7 @@ def _ask_question(chat: ChatSession, turn: NextQuestion, as_json: bool) -> int:
     return ANSWERED if answer.answered else NOT_ANSWERED
 
 
-def _print_command_result(result: Said) -> None:
+def _print_command_result(result: CommandResult) -> None:
     """Print the result of a command to standard error, because standard output is for answers."""
     console = Console(stderr=True)
     if isinstance(result, str) and not console.is_terminal:
