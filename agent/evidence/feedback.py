@@ -93,11 +93,11 @@ def _make_row_lookup(run: Run) -> Callable[[str], bool]:
 
 def _measure_query_complexity(query: Query, items: Sequence[LinkedItem]) -> QueryComplexity:
     """Return the numbers of unexpected names, joins and nested queries in a query."""
-    probabilities = {(table, column): p for table, column, p in items}
+    expected = {(table, column): p for table, column, p in items}
     names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.used.columns}
-    surprise = sum(1 - probabilities.get(name, 0.0) for name in names) if probabilities else 0.0
+    unexpected = sum(1 - expected.get(name, 0.0) for name in names) if expected else 0.0
     joins, selects = (sum(1 for _ in query.tree.find_all(kind)) for kind in (exp.Join, exp.Select))
-    return QueryComplexity(round(surprise, 3), joins, selects - 1)
+    return QueryComplexity(round(unexpected, 3), joins, selects - 1)
 
 
 def _score_query_fit(query: Query, traits: ExpectedTraits | None, items: Sequence[LinkedItem]) -> float | None:

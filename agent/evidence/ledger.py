@@ -84,29 +84,29 @@ def format_row_rules_note(query: Query, personal: frozenset[str], labels: Labels
 
 @with_fallback("checks", "")
 def format_kept_totals_note(
-    query: Query, total_tables: frozenset[str], attempt: Attempt, turn: Turn, run: Run, labels: Labels
+    query: Query, kept: frozenset[str], chosen: Attempt, turn: Turn, run: Run, labels: Labels
 ) -> str:
     """Return which tables' rows of totals change a result; '' if it is the same without them.
 
     Runs a query, so call it within an effect.
     """
-    tables, result, resources = sorted(total_tables & query.tables.keys()), attempt.result, run.resources
-    if not tables or result is None or query.tree.find(exp.AggFunc, exp.Window, exp.Limit) is None:
+    read, result, resources = sorted(kept & query.tables.keys()), chosen.result, run.resources
+    if not read or result is None or query.tree.find(exp.AggFunc, exp.Window, exp.Limit) is None:
         return ""
     notices, without = resources.database.notices, query.edit()
-    for source, table in (pair for scope in query.scopes for pair in scope.tables if pair[1].name in tables):
+    for source, table in (pair for scope in query.scopes for pair in scope.tables if pair[1].name in read):
         condition = make_kept_totals_condition(notices, table)
-        rows = exp.select("*").from_(copy_source_node(source), copy=False)
-        rows.where(exp.not_(exp.condition(condition or "true", dialect=query.rules.grammar)), copy=False)
-        without.of(source.node).replace(rows.subquery(source.label, copy=False))
+        rest = exp.select("*").from_(copy_source_node(source), copy=False)
+        rest.where(exp.not_(exp.condition(condition or "true", dialect=query.rules.grammar)), copy=False)
+        without.of(source.node).replace(rest.subquery(source.label, copy=False))
     with suppress(QueryError):  # if nobody can tell, there may be some
         if not (turn.approve or run.settings.approve or result.truncated):
             limits = replace(run.settings.limits, seconds=min(LONGEST_SECONDS, run.settings.limits.seconds))
-            remainder = resources.masked_database.execute(without.sql, limits, run.cancellation)
+            found = resources.masked_database.execute(without.sql, limits, run.cancellation)
             # Rows that are the same, or are there no more, add up no total.
-            if not remainder.withheld and not _count_rows(remainder.rows) - _count_rows(result.rows):
+            if not found.withheld and not _count_rows(found.rows) - _count_rows(result.rows):
                 return ""
-    return labels.say("kept_totals", tables=labels.join(tables))
+    return labels.say("kept_totals", tables=labels.join(read))
 
 
 def _count_rows(rows: Sequence[Sequence[Cell]]) -> Counter[str]:

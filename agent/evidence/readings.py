@@ -39,30 +39,30 @@ _SETTLED = ("verified", "edited")  # sources of queries in which a person has le
 
 
 @with_fallback("readings", Readings())
-def run_alternative_readings(attempt: Attempt, query: Query | None, turn: Turn, run: Run) -> Readings:
+def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, run: Run) -> Readings:
     """Run the queries of other interpretations of the question, and return the results.
 
     Nothing runs where a person approves each query. Runs queries, so call it within an effect.
     """
-    result = attempt.result
+    result = chosen.result
     if (
         turn.approve
         or run.settings.approve
         or run.settings.readings == "off"
         or result is None
         or result.withheld
-        or attempt.source in _SETTLED
+        or chosen.source in _SETTLED
     ):
         return Readings()
-    locale = choose_locale(turn.asked or turn.question, run.settings.locale, attempt.comments.say)
-    other, ties = (attempt.comments.other, make_tie_reading(query, get_full_question(turn), locale) if query else None)
-    texts = f"{get_full_question(turn)} {attempt.sql} {other.sql if other else ''}"
-    meaning = None
+    locale = choose_locale(turn.asked or turn.question, run.settings.locale, chosen.comments.say)
+    other, ties = (chosen.comments.other, make_tie_reading(query, get_full_question(turn), locale) if query else None)
+    given = f"{get_full_question(turn)} {chosen.sql} {other.sql if other else ''}"
+    meant = None
     if other:
         # Words with a link, or with a number of neither the question nor the queries, are not told.
-        words = other.words if is_harmless(other.words, texts) else Labels(locale).say("another_reading")
-        meaning = AlternativeReading("meaning", one_line(words, _WORDS), "", run.spell(other.sql))
-    rivals = tuple(reading for reading in (meaning, ties) if reading is not None)
+        words = other.words if is_harmless(other.words, given) else Labels(locale).say("another_reading")
+        meant = AlternativeReading("meaning", one_line(words, _WORDS), "", run.spell(other.sql))
+    rivals = tuple(reading for reading in (meant, ties) if reading is not None)
     if not rivals:
         return Readings()
     base, ordered = ReadingResult(result.rows, result.truncated), query is not None and bool(query.order)

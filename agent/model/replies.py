@@ -117,8 +117,8 @@ def is_prompt_rejection(error: Exception) -> bool:
     """Whether an error means that the provider will always reject this prompt."""
     too_long = any("ContextOverflow" in base.__name__ for base in type(error).__mro__)
     text = str(error).lower()
-    is_bad_request = get_http_status(error) == 400 and any(words in text for words in _PROMPT_ERRORS)
-    return too_long or is_bad_request or get_http_status(error) == 413
+    refused = get_http_status(error) == 400 and any(words in text for words in _PROMPT_ERRORS)
+    return too_long or refused or get_http_status(error) == 413
 
 
 def get_http_status(error: Exception) -> int | None:

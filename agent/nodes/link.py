@@ -138,9 +138,9 @@ def _list_unused_knowledge_notes(selection: SelectedEntries, turn: Turn, run: Ru
     return notes
 
 
-def select_most_probable_items(link: LinkedSchema) -> tuple[tuple[str, str | None, float], ...]:
+def select_most_probable_items(linked: LinkedSchema) -> tuple[tuple[str, str | None, float], ...]:
     """Return the linker's most probable schema items, for the state."""
-    return tuple((item.table, item.column, round(item.p, 4)) for item in link.items[:STORED_ITEMS])
+    return tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
 
 
 _LOOKED_THROUGH = 12  # most similar questions of the database among which the same one is

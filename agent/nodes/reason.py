@@ -61,8 +61,8 @@ def reason(state: AgentState, run: Run) -> Body[Update]:
 
 def uses_code_result(settings: Settings) -> bool:
     """Whether the model is asked for pandas code whose result is used."""
-    is_in_reply = settings.reason == "code_blocks" and settings.show_code_result
-    looked_at = is_in_reply or settings.feedback_code or settings.gate or settings.final == "best"
+    shown = settings.reason == "code_blocks" and settings.show_code_result
+    looked_at = shown or settings.feedback_code or settings.gate or settings.final == "best"
     return settings.reason != "off" and looked_at
 
 

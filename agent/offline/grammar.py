@@ -241,10 +241,10 @@ def _add_comparison(state: ParseState, term: Operand, operator: Operator, value:
     if isinstance(value, int) and _may_be_year(value) and any(_DATED.search(text) for text in texts):
         if operator == "=":
             return state.add(term, "like", f"%{value}%")
-        bound: Operator = {">": ">=", "<=": "<"}.get(operator, operator)  # type: ignore[assignment]
+        whole: Operator = {">": ">=", "<=": "<"}.get(operator, operator)  # type: ignore[assignment]
         # A whole date: columns declared as dates take a mere year for a number, which any text is larger than.
         first = "-01-01" if _ISO.match(texts[0]) else ""
-        return state.add(term, bound, f"{value + (bound != operator)}{first}")
+        return state.add(term, whole, f"{value + (whole != operator)}{first}")
     return state.add(term, operator, str(value) if schema and schema.kind == "text" and operator == "=" else value)
 
 
