@@ -147,7 +147,7 @@ def _request_rephrasing(
         weak = yield from _make_weak_model_note(run)
         if not weak and settings.effort != "high":
             return None
-    schema, ranking = yield from select_overview_schema(turn.question, history, run)
+    schema, is_ranked = yield from select_overview_schema(turn.question, history, run)
     definitions = yield from do(lambda: find_definitions(turn, (), run).entries)
     credit = settings.prompt_style == "credit"
     task = RephraseTask(
@@ -158,7 +158,7 @@ def _request_rephrasing(
         simplify=settings.simplify,
         style="credit" if credit else "full",
         dialogues=(yield from do(load_dialogues)) if credit else (),
-        ranked=ranking,
+        ranked=is_ranked,
         asks_back=settings.clarify,
         evidence=turn.evidence,
         definitions=definitions,
