@@ -83,7 +83,7 @@ _TAKEN = re.compile(r"(?:@[oc]\d+|with|have|has|having|had|and|to|id|in|by|#betw
 
 
 def _add_order(match: PatternMatch, term: Operand, descending: bool, text: str = "") -> str:
-    """Sort by a term, with the number in a superlative as row limit; return the text `text`."""
+    """Sort by a term, with the number in a superlative as row limit; return `text`."""
     reading, number = match.reading, match["n"] or match["m"]
     literal = reading.get_mention(number).literal if number else None
     reading.limit = literal if isinstance(literal, int) else reading.several
