@@ -57,8 +57,8 @@ def call_with_fallback(part: Part, call: Callable[[], R], default: D) -> R | D:
     except GraphBubbleUp:
         raise
     except Exception as error:
-        meant = isinstance(error, TableturnError) and not isinstance(error, _CONTAINED)
-        if meant or os.environ.get(RAISING_VARIABLE):
+        is_intended = isinstance(error, TableturnError) and not isinstance(error, _CONTAINED)
+        if is_intended or os.environ.get(RAISING_VARIABLE):
             raise
         _log.exception("%s failed: the turn goes on without it", part)
         for count in _counters:

@@ -62,8 +62,8 @@ class AuditTrail:
         except OSError as error:
             raise SettingsError(f"cannot write an audit trail to {path}: {error.strerror or error}") from None
         try:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or (found.st_size and not _BEGINNING.match(os.pread(descriptor, 64, 0))):
+            info = os.fstat(descriptor)
+            if not stat.S_ISREG(info.st_mode) or (info.st_size and not _BEGINNING.match(os.pread(descriptor, 64, 0))):
                 raise SettingsError(f"{path} is not an audit trail: name a new file, or one that --audit created")
         finally:
             os.close(descriptor)
@@ -99,10 +99,10 @@ def _append_line(descriptor: int, line: bytes) -> None:
     before = os.fstat(descriptor).st_size
     if before and os.pread(descriptor, 1, before - 1) != b"\n":
         line = b"\n" + line  # a process was killed while it wrote
-    left = memoryview(line)
+    remainder = memoryview(line)
     try:
-        while left:
-            left = left[os.write(descriptor, left) :]
+        while remainder:
+            remainder = remainder[os.write(descriptor, remainder) :]
     except OSError:
         os.ftruncate(descriptor, before)
         raise
@@ -152,8 +152,8 @@ def run_and_audit_query(
     try:
         result = function()
     except TableturnError as error:
-        refused = isinstance(error, QueryError) and error.kind == "rejected"
-        audit.write(record(status="error", error=type(error).__name__, refused=(query.sql,) if refused else ()))
+        was_rejected = isinstance(error, QueryError) and error.kind == "rejected"
+        audit.write(record(status="error", error=type(error).__name__, refused=(query.sql,) if was_rejected else ()))
         raise
     audit.write(record(status=status, sql=query.sql, rows=rows(result)))
     return result

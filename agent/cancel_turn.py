@@ -39,11 +39,11 @@ class OpenTurn:
         self.failed = False  # whether an error ended it
         self._lock = threading.Lock()
 
-    def store_start(self, found: CheckpointTuple | None) -> CheckpointTuple | None:
+    def store_start(self, checkpoint: CheckpointTuple | None) -> CheckpointTuple | None:
         """Store the checkpoint that the turn starts from, unless it has pending writes."""
-        if found is None or not found.pending_writes:
-            self.before.append(found)
-        return found
+        if checkpoint is None or not checkpoint.pending_writes:
+            self.before.append(checkpoint)
+        return checkpoint
 
     @property
     def is_undone(self) -> bool:
@@ -59,8 +59,8 @@ class OpenTurn:
 
 def get_open_turn(config: RunnableConfig | None) -> OpenTurn | None:
     """Return the open turn of a run; None if `Conversation` did not start the run."""
-    found = cast("Mapping[str, Any]", (config or {}).get("configurable") or {}).get(KEY)
-    return found if isinstance(found, OpenTurn) else None
+    turn = cast("Mapping[str, Any]", (config or {}).get("configurable") or {}).get(KEY)
+    return turn if isinstance(turn, OpenTurn) else None
 
 
 def make_undoable(saver: S) -> S:
@@ -109,8 +109,8 @@ def cancel_on_ctrl_c(turn: OpenTurn) -> Generator[None]:
     Raises:
         KeyboardInterrupt: There was one, and the turn was undone.
     """
-    here = threading.current_thread() is threading.main_thread()
-    if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    is_main_thread = threading.current_thread() is threading.main_thread()
+    if not is_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
 

@@ -132,10 +132,10 @@ class Conversation:
         try:
             with self._open_new_turn(question, watched=watched) as turn:
                 config, output = self._make_run_config(turn), dict[str, Any]()
-                given = self._make_graph_input(question, await self._get_graph_state(config, blocking), notes)
+                graph_input = self._make_graph_input(question, await self._get_graph_state(config, blocking), notes)
                 stream: Any = self._graph.stream if blocking else self._graph.astream
                 context = None if settings is None else make_settings(settings)
-                parts = stream(given, config, context=context, **(_WATCHED if watched else _ENDS))
+                parts = stream(graph_input, config, context=context, **(_WATCHED if watched else _ENDS))
                 async for mode, part in _fetch_stream_parts(parts, turn) if blocking else parts:
                     if mode == "values":
                         output = part
@@ -215,9 +215,9 @@ class Conversation:
             turn.failed = True
             turn.cancellation.cancel()
             if not isinstance(error, AuditError):
-                ended = isinstance(error, TurnCancelled | KeyboardInterrupt | asyncio.CancelledError | GeneratorExit)
-                kind = "" if ended else type(error).__name__
-                self._audit_unanswered_turn(str(question), "cancelled" if ended else "error", error=kind)
+                is_stop = isinstance(error, TurnCancelled | KeyboardInterrupt | asyncio.CancelledError | GeneratorExit)
+                kind = "" if is_stop else type(error).__name__
+                self._audit_unanswered_turn(str(question), "cancelled" if is_stop else "error", error=kind)
             raise
         finally:
             self._open = None
@@ -229,8 +229,8 @@ class Conversation:
             resources.audit.write(make_record(resources.database, self._name, question, status=status, **more))
 
     def _make_run_config(self, turn: OpenTurn | None = None) -> RunnableConfig:
-        own: dict[str, Any] = {} if turn is None else {KEY: turn}
-        return {"configurable": {"thread_id": self._name, **own}}
+        entries: dict[str, Any] = {} if turn is None else {KEY: turn}
+        return {"configurable": {"thread_id": self._name, **entries}}
 
     def _make_graph_input(self, question: object, state: StateSnapshot, notes: str) -> Any:
         """Return the graph's input: a new question, or a reply to the agent's question.
@@ -263,34 +263,34 @@ class Conversation:
 
     def _make_pending_answer(self, state: StateSnapshot) -> Answer:
         """Return the answer of a turn that waits for a person to clarify or approve."""
-        resources, values, asked = self._agent.resources, _read_state_values(state), state.interrupts[0].value
+        resources, values, request = self._agent.resources, _read_state_values(state), state.interrupts[0].value
         translator = resources.translator(resources.settings)
         turn, by_node = load_turn(values), load_usage(values)
         record = AnswerRecord(
             question=turn.asked or turn.question,
             rephrased=turn.rephrasing.rephrased,
             intent=turn.rephrasing.intent,
-            sql=asked.get("sql"),
+            sql=request.get("sql"),
             status="needs_clarification",
-            text=str(asked.get("question", "")),
+            text=str(request.get("question", "")),
             usage=add_usages(by_node.values()),
             translator=translator.name,
             model=translator.model,
             notes=tuple(values.get("notes", ())),
-            choices=tuple(asked.get("choices", ())),
+            choices=tuple(request.get("choices", ())),
             usage_by_node=by_node,
             stop_kind="asked",
-            explanation=str(asked.get("explanation", "")),
+            explanation=str(request.get("explanation", "")),
             rights=resources.rights,
-            estimate=Estimate(**asked["estimate"]) if asked.get("estimate") else None,
+            estimate=Estimate(**request["estimate"]) if request.get("estimate") else None,
         )
         self._audit_unanswered_turn(record.question, record.status, queries=turn.sent)
         return Answer(record, self.thread)
 
 
-def _read_state_values(saved: StateSnapshot) -> AgentState:
+def _read_state_values(snapshot: StateSnapshot) -> AgentState:
     """Return the values of a checkpoint, upgraded to the current version of the state."""
-    return cast("AgentState", {**saved.values, **upgrade(saved.values)} if saved.values else {})
+    return cast("AgentState", {**snapshot.values, **upgrade(snapshot.values)} if snapshot.values else {})
 
 
 async def _fetch_stream_parts(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIterator[tuple[str, Any]]:

@@ -63,13 +63,13 @@ def lock_conversation(thread: str | None, path: Path | None, location: str) -> G
     if name is None:
         yield None
         return
-    kept = _get_conversation_file(path)
+    storage = _get_conversation_file(path)
     place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
     try:
-        opened = os.open(f"{kept}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(f"{storage}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise _make_storage_error(kept, error) from None
-    with os.fdopen(opened, "r+b", buffering=0) as file:
+        raise _make_storage_error(storage, error) from None
+    with os.fdopen(descriptor, "r+b", buffering=0) as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
         except (BlockingIOError, PermissionError):
@@ -77,7 +77,7 @@ def lock_conversation(thread: str | None, path: Path | None, location: str) -> G
                 f"the conversation {thread!r} is in use by another chat: close it, or choose another name with --thread"
             ) from None
         except OSError as error:
-            raise _make_storage_error(kept, error) from None
+            raise _make_storage_error(storage, error) from None
         yield name
 
 
@@ -105,7 +105,7 @@ class SavedChat:
     """A saved conversation, and the time of its last turn."""
 
     name: str  # as `--thread` takes it
-    used: datetime  # when its last turn was taken
+    last_turn: datetime  # when its last turn was taken
 
 
 def list_saved_conversations(path: Path | None, location: str) -> list[SavedChat]:
@@ -116,17 +116,17 @@ def list_saved_conversations(path: Path | None, location: str) -> list[SavedChat
     query = "SELECT thread_id, max(checkpoint_id) FROM checkpoints GROUP BY thread_id ORDER BY 2 DESC"
     try:
         with _open_read_only(path) as connection:
-            found = connection.execute(query).fetchall()
+            rows = connection.execute(query).fetchall()
     except sqlite3.Error as error:
         raise SettingsError(f"cannot read the conversations in {path}: {error}") from None
     end = f"@{location}"
-    kept: list[SavedChat] = []
-    for name, last in found:
+    chats: list[SavedChat] = []
+    for name, last in rows:
         if name.endswith(end):
             digits = last.replace("-", "")  # a UUID of version 6 begins with its time, in 100 ns since 1582
-            passed = timedelta(microseconds=int(digits[:12] + digits[13:16], 16) // 10)
-            kept.append(SavedChat(name.removesuffix(end), datetime(1582, 10, 15, tzinfo=UTC).astimezone() + passed))
-    return kept
+            offset = timedelta(microseconds=int(digits[:12] + digits[13:16], 16) // 10)
+            chats.append(SavedChat(name.removesuffix(end), datetime(1582, 10, 15, tzinfo=UTC).astimezone() + offset))
+    return chats
 
 
 def _get_conversation_file(path: Path | None) -> Path:
@@ -169,7 +169,7 @@ def read_queries(path: Path, location: str) -> Iterator[str]:
     with _open_read_only(path) as connection:
         saver = SqliteSaver(connection)
         saver.is_setup = True
-        for kept in saver.list(None):
-            if str(kept.config.get("configurable", {}).get("thread_id", "")).endswith(f"@{location}"):
-                values: dict[str, Any] = kept.checkpoint.get("channel_values", {})
+        for snapshot in saver.list(None):
+            if str(snapshot.config.get("configurable", {}).get("thread_id", "")).endswith(f"@{location}"):
+                values: dict[str, Any] = snapshot.checkpoint.get("channel_values", {})
                 yield from (turn["sql"] for turn in values.get("turns") or () if turn.get("sql"))

@@ -209,18 +209,18 @@ class _EffectRunner(NamedTuple):
                 allowance.cancel_requests()
                 raise
             finally:
-                self.tally.usage += allowance.spent
+                self.tally.usage += allowance.usage
                 self.tally.budget = allowance.remaining_budget
-                report_task_usage(allowance.spent)
+                report_task_usage(allowance.usage)
 
     async def _send_request(
         self, request: ModelRequest, task: str, allowance: TaskAllowance, seconds: float
     ) -> AIMessage:
         """Send a request to a chat model, and add its cost to the usage."""
-        before = allowance.spent.llm_calls
+        before = allowance.usage.llm_calls
 
         def count_unreported_request() -> int:
-            return int(allowance.spent.llm_calls == before)
+            return int(allowance.usage.llm_calls == before)
 
         try:
             reply = await self.way.send(request, self.tally.make_request_config(task), allowance, seconds)
@@ -228,12 +228,12 @@ class _EffectRunner(NamedTuple):
             raise  # the client sent nothing more
         except (TurnCancelled, asyncio.CancelledError, _EffectTimeout):
             # The model may have read the prompt, and is paid for that.
-            allowance.spent += Usage(count_unreported_request(), request.tokens)
+            allowance.usage += Usage(count_unreported_request(), request.tokens)
             raise
         except Exception:
-            allowance.spent += Usage(count_unreported_request())
+            allowance.usage += Usage(count_unreported_request())
             raise
-        allowance.spent += replace(get_reply_usage(reply, request.tokens), llm_calls=count_unreported_request())
+        allowance.usage += replace(get_reply_usage(reply, request.tokens), llm_calls=count_unreported_request())
         return reply
 
 
@@ -283,11 +283,11 @@ class _BlockingExecutor(NamedTuple):
             return function()
         outcome = start(function)
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
+        while (remaining := until - time.monotonic()) > 0:
             if self.cancellation and self.cancellation.cancelled:
                 raise make_cancellation_error()
             try:
-                return outcome.result(min(left, _SLICE_SECONDS))
+                return outcome.result(min(remaining, _SLICE_SECONDS))
             except TimeoutError:
                 if outcome.done():
                     return outcome.result()  # its value, or the function's own error
@@ -342,20 +342,20 @@ class _AsyncExecutor(NamedTuple):
     async def _await_with_timeout(self, result: Coroutine[Any, Any, R], seconds: float) -> R:
         """Await a result for at most `seconds`, without polling: hundreds may wait at once."""
         loop = asyncio.get_running_loop()
-        task, stopped = asyncio.create_task(result), loop.create_future()
+        task, stop = asyncio.create_task(result), loop.create_future()
 
         def signal_cancellation() -> None:
-            loop.call_soon_threadsafe(lambda: stopped.done() or stopped.set_result(None))
+            loop.call_soon_threadsafe(lambda: stop.done() or stop.set_result(None))
 
         try:
             with self.cancellation.watch(signal_cancellation) if self.cancellation else nullcontext():
                 limit = None if seconds == math.inf else seconds
-                await asyncio.wait((task, stopped), timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait((task, stop), timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
         finally:
             task.cancel()
-        raise make_cancellation_error() if stopped.done() else _EffectTimeout
+        raise make_cancellation_error() if stop.done() else _EffectTimeout
 
 
 def _invoke_model(request: ModelRequest, config: RunnableConfig) -> AIMessage:
@@ -373,13 +373,13 @@ async def _ainvoke_model(request: ModelRequest, config: RunnableConfig, allowanc
     Clients are shared, and each such try rids their pool of one dead connection. Without this the second
     `asyncio.run` of a program would fail. Nothing went out over it, so that it counts as no request.
     """
-    spent, left = allowance.spent, _DEAD_CONNECTIONS
+    usage, tries = allowance.usage, _DEAD_CONNECTIONS
     while True:
         try:
             return await request.model.ainvoke(request.messages, config)
         except _OURS:
             raise
         except Exception as error:
-            if not left or not is_closed_event_loop_error(error):
+            if not tries or not is_closed_event_loop_error(error):
                 raise RequestFailed(error) from error
-            allowance.spent, left = spent, left - 1
+            allowance.usage, tries = usage, tries - 1

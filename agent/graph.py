@@ -143,12 +143,12 @@ class _GraphNode(Runnable[AgentState, Update]):
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> Update:  # noqa: A002
         return await self._run_body(input, config)
 
-    async def _run_body(self, given: AgentState, config: RunnableConfig | None, *, blocking: bool = False) -> Update:
+    async def _run_body(self, values: AgentState, config: RunnableConfig | None, *, blocking: bool = False) -> Update:
         """Run the node's body and return the state update; mark the turn if it fails."""
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         try:
-            changes = upgrade(given)
-            state = cast("AgentState", {**given, **changes})
+            changes = upgrade(values)
+            state = cast("AgentState", {**values, **changes})
             runtime: Any = get_runtime(Settings)
             # Only a run that may narrow what is read can have to open a database.
             waits = not blocking and runtime.context is not None
@@ -162,7 +162,7 @@ class _GraphNode(Runnable[AgentState, Update]):
             if turn := get_open_turn(config):
                 turn.failed = True
             raise
-        return _add_usage(self.get_name(), state, changes | _add_notes(update, notes), tally, started)
+        return _add_usage(self.get_name(), state, changes | _add_notes(update, notes), tally, start_time)
 
     def _prepare_run(
         self, state: AgentState, config: RunnableConfig | None, runtime: Runtime[Settings | None]
@@ -191,8 +191,8 @@ class _GraphNode(Runnable[AgentState, Update]):
         budget = compute_node_budget(settings, {}) if begins else _compute_node_budget(name, settings, state)
         tally = BudgetTracker(budget, _get_query_number(name, state), cancellation)
         thread = str(((config or {}).get("configurable") or {}).get("thread_id", ""))
-        watched = turn is not None and turn.watched
-        return Run(resources, settings, runtime.stream_writer, cancellation, thread, watched), tally
+        is_watched = turn is not None and turn.watched
+        return Run(resources, settings, runtime.stream_writer, cancellation, thread, is_watched), tally
 
 
 def _get_query_number(name: str, state: AgentState) -> int:
@@ -235,13 +235,13 @@ def _add_notes(update: Update, notes: list[str]) -> Update:
     return update | {"notes": [*before, *notes]}
 
 
-def _add_usage(name: str, state: AgentState, update: Update, tally: BudgetTracker, started: float) -> Update:
+def _add_usage(name: str, state: AgentState, update: Update, tally: BudgetTracker, start_time: float) -> Update:
     if name == "candidate":
         # Nodes side by side cannot add to one usage: each draft carries its own, and `select` adds them up. Some wait
         # for a free thread: the time of each is that since all were started.
         cost = replace(tally.usage, seconds=round(_seconds_since(load_turn(state).started_at), 6))
         return {"drafts": [draft | {"usage": dump(cost)} for draft in update["drafts"]]}
-    cost = replace(tally.usage, seconds=round(time.perf_counter() - started, 6))
+    cost = replace(tally.usage, seconds=round(time.perf_counter() - start_time, 6))
     usage = dict(update.get("usage", state.get("usage", {})))
     if name in usage:
         cost = load(Usage, usage[name]) + cost

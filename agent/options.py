@@ -178,10 +178,10 @@ class AgentOptions(DatabaseOptions):
         """Open the agent; print warnings about the model, the database and the knowledge."""
         from .settings import make_settings, read_settings_file
 
-        given = read_settings_file(self.settings) if self.settings else {}
+        fields = read_settings_file(self.settings) if self.settings else {}
         if self.effort is not None:
-            given["effort"] = self.effort
-        settings = make_settings(given, preset=self.preset)
+            fields["effort"] = self.effort
+        settings = make_settings(fields, preset=self.preset)
         from ..tools.examples import get_store_folder
         from .advice import call_with_fallback
         from .sqlagent import SQLAgent
@@ -204,13 +204,13 @@ class AgentOptions(DatabaseOptions):
             if self.model is None and agent.resources.translator(agent.settings).name == "offline":
                 warn(f"tableturn: {OFFLINE_LINE}")
             database = agent.resources.database
-            facts = [str(each) for each in database.notices if not each.turned_by and each.kind != "key"]
+            facts = [str(notice) for notice in database.notices if not notice.turned_by and notice.kind != "key"]
             for warning in (*database.warnings, *facts[:_FACTS]):
                 warn(f"tableturn: {warning}")
             if more := facts[_FACTS:]:
                 warn(f"tableturn: {len(more)} more things were noticed in the files: /tables in a chat lists them")
-            known = call_with_fallback("knowledge", agent.resources.knowledge.read, None)
-            for problem in known.problems if known else ():
+            knowledge = call_with_fallback("knowledge", agent.resources.knowledge.read, None)
+            for problem in knowledge.problems if knowledge else ():
                 warn(f"tableturn: left out of the knowledge: {problem}")
             yield agent
 
@@ -224,7 +224,7 @@ def expand_options(without: Collection[str] = ()) -> Callable[[Callable[..., R]]
     def expand_command(command: Callable[..., R]) -> Callable[..., R]:
         hints = get_type_hints(command, include_extras=True)
         groups = {name: hint for name, hint in hints.items() if is_dataclass(hint) and isinstance(hint, type)}
-        own: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = {}
         flat: list[Parameter] = []
         for parameter in signature(command).parameters.values():
             if (group := groups.get(parameter.name)) is None:
@@ -233,18 +233,18 @@ def expand_options(without: Collection[str] = ()) -> Callable[[Callable[..., R]]
             types = get_type_hints(group, include_extras=True)
             # What a class adds comes before what it builds on: the model before the rights.
             order = [name for base in group.__mro__ for name in vars(base).get("__annotations__", ())]
-            taken = [
-                one for one in fields(group) if hasattr(types[one.name], "__metadata__") and one.name not in without
+            items = [
+                item for item in fields(group) if hasattr(types[item.name], "__metadata__") and item.name not in without
             ]
-            own[parameter.name] = [one.name for one in taken]
-            for one in sorted(taken, key=lambda one: (one.default is not MISSING, order.index(one.name))):
-                default = Parameter.empty if one.default is MISSING else one.default
-                flat.append(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=types[one.name]))
+            names[parameter.name] = [item.name for item in items]
+            for item in sorted(items, key=lambda item: (item.default is not MISSING, order.index(item.name))):
+                default = Parameter.empty if item.default is MISSING else item.default
+                flat.append(Parameter(item.name, Parameter.KEYWORD_ONLY, default=default, annotation=types[item.name]))
 
         @wraps(command)
-        def run_command(**given: Any) -> R:
-            built = {name: groups[name](**{each: given.pop(each) for each in own[name]}) for name in own}
-            return command(**given, **built)
+        def run_command(**arguments: Any) -> R:
+            values = {name: groups[name](**{key: arguments.pop(key) for key in names[name]}) for name in names}
+            return command(**arguments, **values)
 
         run_command.__signature__ = signature(command).replace(parameters=flat)  # type: ignore[attr-defined]
         run_command.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}

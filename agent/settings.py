@@ -184,9 +184,9 @@ class MethodSettings(BaseModel):
 
 def _order_schema_fields(schema: dict[str, Any], model: type[BaseModel]) -> None:
     """Order the fields of a JSON schema: settings for users first, then method settings."""
-    fields, described = schema["properties"], model.model_fields
+    fields, model_fields = schema["properties"], model.model_fields
     own_first = sorted(fields, key=lambda name: name in MethodSettings.model_fields)
-    schema["properties"] = {name: fields[name] | {"description": described[name].description} for name in own_first}
+    schema["properties"] = {name: fields[name] | {"description": model_fields[name].description} for name in own_first}
 
 
 class Settings(MethodSettings):
@@ -295,18 +295,18 @@ class Settings(MethodSettings):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _apply_preset(cls, given: Any, make: ModelWrapValidatorHandler[Settings]) -> Settings:
-        if not isinstance(given, Mapping):
-            return make(given)
-        given = drop_removed_settings(cast("Mapping[str, Any]", given))
-        for name in given:
+    def _apply_preset(cls, values: Any, make: ModelWrapValidatorHandler[Settings]) -> Settings:
+        if not isinstance(values, Mapping):
+            return make(values)
+        values = drop_removed_settings(cast("Mapping[str, Any]", values))
+        for name in values:
             if name not in cls.model_fields:
                 near = format_did_you_mean(find_nearest_names(str(name), cls.model_fields, 1))
                 raise SettingsError(f"unknown setting {name!r}: {near or 'docs/settings.md lists all'}")
-        made = make({**PRESETS.get(str(given.get("preset")), {}), **given})
+        settings = make({**PRESETS.get(str(values.get("preset")), {}), **values})
         # A preset's own fields are not named: they go where another preset is named later.
-        made.__pydantic_fields_set__ = set(given)
-        return made
+        settings.__pydantic_fields_set__ = set(values)
+        return settings
 
     @field_validator("locale")
     @classmethod
@@ -348,22 +348,22 @@ class Settings(MethodSettings):
         return self.model_copy(update={name: getattr(by, name) for name in names})
 
 
-def drop_removed_settings(given: Mapping[str, Any], removed: Mapping[str, str] = REMOVED) -> Mapping[str, Any]:
+def drop_removed_settings(values: Mapping[str, Any], removed: Mapping[str, str] = REMOVED) -> Mapping[str, Any]:
     """Return the given settings without removed ones; warn about the removed ones."""
-    if gone := [name for name in given if name in removed]:
-        told = "; ".join(f"{name}: {removed[name]}" for name in gone)
-        warn_deprecated(f"setting {', '.join(map(repr, gone))}", f"ignored ({told})", REMOVED_IN)
-    return {name: value for name, value in given.items() if name not in removed} if gone else given
+    if gone := [name for name in values if name in removed]:
+        remarks = "; ".join(f"{name}: {removed[name]}" for name in gone)
+        warn_deprecated(f"setting {', '.join(map(repr, gone))}", f"ignored ({remarks})", REMOVED_IN)
+    return {name: value for name, value in values.items() if name not in removed} if gone else values
 
 
 # The text beneath a field describes it. Pydantic's own reading of these (`use_attribute_docstrings`) looks for the file
 # of every module that is loaded.
 with suppress(OSError):  # an installation without sources has no descriptions
     for _kind in ast.parse((files(__package__ or "") / "settings.py").read_text("utf-8")).body:
-        for _stated, _text in pairwise(_kind.body if isinstance(_kind, ast.ClassDef) else ()):
-            match _stated, _text:
-                case ast.AnnAssign(target=ast.Name(id=_name)), ast.Expr(value=ast.Constant(value=str(_said))):
-                    Settings.model_fields[_name].description = " ".join(_said.split())
+        for _field, _text in pairwise(_kind.body if isinstance(_kind, ast.ClassDef) else ()):
+            match _field, _text:
+                case ast.AnnAssign(target=ast.Name(id=_name)), ast.Expr(value=ast.Constant(value=str(_docs))):
+                    Settings.model_fields[_name].description = " ".join(_docs.split())
                 case _:
                     pass
 
@@ -423,11 +423,11 @@ def read_settings_file(path: str | Path) -> dict[str, Any]:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SettingsError(f"cannot read settings file {path}: {reason}") from None
     try:
-        loaded = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except ValueError as error:
         raise SettingsError(
             f"settings file {path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {error}"
         ) from None
-    if not isinstance(loaded, dict):
+    if not isinstance(content, dict):
         raise SettingsError(f"settings file {path} must hold one table of fields")
-    return loaded
+    return content

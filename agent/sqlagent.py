@@ -112,18 +112,18 @@ class SQLAgent:
         annotator: str | BaseChatModel | None = None,
         otherwise: Iterable[str] = (),
     ) -> None:
-        chosen, access = make_settings(settings, preset=preset), AccessRules.of(allow, deny, permissions)
+        run_settings, access = make_settings(settings, preset=preset), AccessRules.of(allow, deny, permissions)
         trail = AuditTrail(audit) if isinstance(audit, str | Path) else audit
         if isinstance(database, Database) and (egress is not None or otherwise):
             raise SettingsError("the database is already open: give egress and otherwise to Database.open() instead")
-        own = Session(policy=Policy(egress=Egress.of(egress)))
-        base = database.session if isinstance(database, Database) else own
+        session_base = Session(policy=Policy(egress=Egress.of(egress)))
+        base = database.session if isinstance(database, Database) else session_base
 
         def make_session(identity: Identity) -> Session:
-            return access.session(identity, base.policy).narrow(chosen.permissions)
+            return access.session(identity, base.policy).narrow(run_settings.permissions)
 
         with ExitStack() as stack:
-            store, known = LazyExampleStore(examples, embedding, stack), KnowledgeSource(knowledge)
+            store, knowledge_source = LazyExampleStore(examples, embedding, stack), KnowledgeSource(knowledge)
             answering = make_translator_factory(model, base_url)
             describing = answering if annotator is None else make_translator_factory(annotator, None)
             session = make_session(Identity(user) if isinstance(user, str) else user or base.identity)
@@ -132,16 +132,16 @@ class SQLAgent:
             elif database.session != session:
                 database = stack.enter_context(database.for_user(session.identity, session.policy))
             factory = ResourceFactory(
-                database, make_session, answering, describing, chosen, store, sandbox, trail, known
+                database, make_session, answering, describing, run_settings, store, sandbox, trail, knowledge_source
             )
             stack.callback(factory.close)
             resources = factory.get_session_resources(session)
-            resources.translator(chosen)  # one that cannot be set up is an error now
+            resources.translator(run_settings)  # one that cannot be set up is an error now
             self._set_up_graph(resources, InMemorySaver() if checkpointer is None else checkpointer)
-            self._opened = stack.pop_all()
+            self._stack = stack.pop_all()
 
     def _set_up_graph(self, resources: Resources, checkpointer: BaseCheckpointSaver[Any]) -> None:
-        self._opened = ExitStack()
+        self._stack = ExitStack()
         self._checkpointer = checkpointer
         self.resources = resources
         self.settings = resources.settings
@@ -229,38 +229,38 @@ class SQLAgent:
         within = self.settings.overridden(make_settings(settings))
         database = self.resources.narrow(within.permissions).database
         if not answer.withheld:
-            found = PlainResult(record.columns, record.rows, record.truncated)
-            said = fill_answer_sentence(record, found, answer.formats, database)
-            text = record.text if said is None or record.sentence is None else f"{said} {record.sentence.rest}".strip()
+            result = PlainResult(record.columns, record.rows, record.truncated)
+            line = fill_answer_sentence(record, result, answer.formats, database)
+            text = record.text if line is None or record.sentence is None else f"{line} {record.sentence.rest}".strip()
             return Answer(replace(record, text=text), answer.thread, record)
         try:
             with tag_statements_with_thread(answer.thread):
-                found = make_plain_result(database.execute(record.sql, within.limits))
-                defined = {used.name: used.text for used in record.used_knowledge}
-                looks = build_display(analyze_sql(record.sql, database), found, answer.labels.locale, defined)
+                result = make_plain_result(database.execute(record.sql, within.limits))
+                definitions = {entry.name: entry.text for entry in record.used_knowledge}
+                looks = build_display(analyze_sql(record.sql, database), result, answer.labels.locale, definitions)
         except QueryError as error:
-            told = f"No query for this question ran: {error}"
-            why = error_text(told, error.kind, within.query_seconds, answer.labels)
-            whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
-            return Answer(whole, answer.thread, record)
-        said = fill_answer_sentence(record, found, looks.formats, database)
-        remarks = list_row_remarks(found, looks.labels)
+            reason = f"No query for this question ran: {error}"
+            why = error_text(reason, error.kind, within.query_seconds, answer.labels)
+            complete = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
+            return Answer(complete, answer.thread, record)
+        line = fill_answer_sentence(record, result, looks.formats, database)
+        remarks = list_row_remarks(result, looks.labels)
         texts = tuple(note.text for note in remarks)
-        words = [said or phrase_result_or_count(found, looks), *texts, record.text.removeprefix(WITHHELD).strip()]
-        whole = replace(
+        words = [line or phrase_result_or_count(result, looks), *texts, record.text.removeprefix(WITHHELD).strip()]
+        complete = replace(
             record,
-            columns=found.columns,
+            columns=result.columns,
             headings=looks.words,
             formats=looks.formats,
-            rows=found.rows,
-            row_count=found.row_count,
-            truncated=found.truncated,
+            rows=result.rows,
+            row_count=result.row_count,
+            truncated=result.truncated,
             text=" ".join(filter(None, words)),
             notes=(*record.notes, *texts),
             noted=(*record.noted, *(note for note in remarks if note.kind)),
             withheld="",
         )
-        return Answer(whole, answer.thread, record)
+        return Answer(complete, answer.thread, record)
 
     def export(
         self,
@@ -422,7 +422,7 @@ class SQLAgent:
 
         from .answers.render import render_answer_text
 
-        described = (
+        default_text = (
             f"Answers a question from the database {self.resources.database.name!r}. Read-only. "
             "Returns the answer, the SQL that was run, and its first rows."
         )
@@ -441,7 +441,7 @@ class SQLAgent:
             func=ask,
             coroutine=aask,
             name=name,
-            description=description or described,
+            description=description or default_text,
             args_schema=ToolInput,
             response_format="content_and_artifact",
         )
@@ -452,7 +452,7 @@ class SQLAgent:
 
     def close(self) -> None:
         """Close what the agent opened itself; a database or store passed in stays open."""
-        self._opened.close()
+        self._stack.close()
 
     def __enter__(self) -> SQLAgent:
         return self

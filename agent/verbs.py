@@ -139,20 +139,20 @@ def approve(
     answer: Answer, resources: Resources, *, question: str = "", shared: bool = False, settings: Settings | None = None
 ) -> Saved:
     """Save an answer as an example of its database, unless it is saved already."""
-    sql, kept, simplified = _require_approvable_query(answer, resources), question.strip(), ""
-    if not kept:
-        kept = get_standalone_question(answer.record)
+    sql, wording, simplified = _require_approvable_query(answer, resources), question.strip(), ""
+    if not wording:
+        wording = get_standalone_question(answer.record)
         if answer.record.follow_up:
-            proposed = f", and would be saved for {kept!r}" if kept else ""
+            offer = f", and would be saved for {wording!r}" if wording else ""
             raise ExampleRefused(
-                f"not saved yet: {answer.question!r} follows earlier questions{proposed}: "
+                f"not saved yet: {answer.question!r} follows earlier questions{offer}: "
                 "give a `question` that can be understood alone"
             )
-        simplified = answer.simplified if answer.simplified != kept else ""
-    saved = _save_example(kept, sql, resources, settings, simplified=simplified, shared=shared)
-    if saved.new:
+        simplified = answer.simplified if answer.simplified != wording else ""
+    outcome = _save_example(wording, sql, resources, settings, simplified=simplified, shared=shared)
+    if outcome.new:
         _record_approved_answer(answer, resources)
-    return saved
+    return outcome
 
 
 def _save_example(
@@ -162,8 +162,8 @@ def _save_example(
     database, store = resources.database, resources.examples.open_store_for_saving()
     example = make_example(database, question, sql, author=author or database.session.identity.name, **more)
     done = store.add([example], make_example_verifier(database, (settings or resources.settings).limits))
-    outdated = _find_replaced_example_ids(store, example, database)
-    return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
+    old_ids = _find_replaced_example_ids(store, example, database)
+    return Saved(example_id(example), example, done.added == 1, store.remove(old_ids))
 
 
 def _require_approvable_query(answer: Answer, resources: Resources) -> str:
@@ -198,10 +198,10 @@ def _record_approved_answer(answer: Answer, resources: Resources) -> None:
         return
     now = datetime.now(UTC).isoformat(timespec="seconds")
     usage = answer.usage
-    kept = ModelRunRecord(answer.model, resources.database.name, 1, None, 1, usage.llm_calls, usage.prompt_tokens, now)
+    run = ModelRunRecord(answer.model, resources.database.name, 1, None, 1, usage.llm_calls, usage.prompt_tokens, now)
     # The example is saved: a data folder that cannot be written must not make that look undone.
     with suppress(SettingsError) if not resources.settings.record else nullcontext():
-        append_run_record(kept, file)
+        append_run_record(run, file)
 
 
 def _find_replaced_example_ids(store: ExampleStore, example: Example, database: Database) -> list[str]:
@@ -229,8 +229,8 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
     schema = resources.database.schema()
     before, after = read_query(answer.sql or "SELECT 1", schema), read_query(sql, schema)
-    found = propose_entries_from_correction(before, after, question or answer.question) if before and after else ()
-    fitting = tuple(entry for entry in found if not Knowledge.of(((entry,),), resources.database).problems)
+    entries = propose_entries_from_correction(before, after, question or answer.question) if before and after else ()
+    fitting = tuple(entry for entry in entries if not Knowledge.of(((entry,),), resources.database).problems)
     right = Answer(replace(record, proposals=fitting), answer.thread)
     # Last, so that what cannot be done as asked leaves nothing behind.
     return Correction(right, approve(right, resources, question=question), fitting)
@@ -251,8 +251,8 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     if not words.strip():
         raise SettingsError("say what is wrong, as in: cancelled orders should not count")
     sql = answer.sql or ""
-    shown = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
-    wrong = f"This query was not right: {sql}. " if shown else ""
+    may_show = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
+    wrong = f"This query was not right: {sql}. " if may_show else ""
     notes = f"{wrong}What the person says after the question corrects it."
     return CorrectionTurn(
         f"{end_sentence(answer.rephrased.strip())} {words.strip()}", notes, get_standalone_question(answer.record)
@@ -261,18 +261,18 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
 
 def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancellation | None = None) -> Answer:
     """Run an answer's query again, or another query in its place; store nothing."""
-    own, database, record = answer.sql or "", resources.database, answer.record
-    sql = sql.strip() or own
+    own_sql, database, record = answer.sql or "", resources.database, answer.record
+    sql = sql.strip() or own_sql
     if not sql:
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = make_plain_result(run_query(query, resources, resources.settings.limits, cancellation))
-    read, said = analyze_sql(sql, database), record.sentence.say if record.sentence else ""
+    analysis, sentence = analyze_sql(sql, database), record.sentence.say if record.sentence else ""
     setting = answer.formats[0].locale if answer.formats else resources.settings.locale
-    looks = build_display(read, result, choose_locale(answer.question, setting, said))
+    looks = build_display(analysis, result, choose_locale(answer.question, setting, sentence))
     rows = None if result.withheld == "all" else result.row_count
-    if sql != own:
-        record = describe_other_query(record, read, looks)
+    if sql != own_sql:
+        record = describe_other_query(record, analysis, looks)
     new = replace(
         record,
         intent="answerable",
@@ -288,7 +288,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         trusted=None,
         trust_reason="",
         evidence={},
-        sentence=AnswerSentence(said) if said and sql == own else None,
+        sentence=AnswerSentence(sentence) if sentence and sql == own_sql else None,
         attempts=(*record.attempts, AttemptView(sql, None, rows, "")),
         notes=(_EDITED,),
         noted=(),
@@ -296,7 +296,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         stop_kind="edited",
         stopped=_EDITED,
         database=database_identity(database),
-        explanation=explain_query(read),
+        explanation=explain_query(analysis),
         rights=resources.rights,
         withheld=result.withheld,
         used_knowledge=(),
@@ -305,7 +305,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         headings=looks.words,
         formats=looks.formats,
     )
-    if sql == own:
+    if sql == own_sql:
         new = replace(new, confidence=record.confidence, notes=record.notes, noted=record.noted)
         new = replace(new, used_knowledge=record.used_knowledge)
     return Answer(new, answer.thread)
@@ -322,24 +322,24 @@ def save_knowledge_entry(
     entry: Entry, resources: Resources, cancellation: Cancellation | None = None, *, replaces: Entry | None = None
 ) -> Entry:
     """Save an entry in the knowledge file of the database, if its SQL runs."""
-    known, database = resources.knowledge.read(), resources.database
+    knowledge, database = resources.knowledge.read(), resources.database
     entry = replace(entry, rights=database.rights.key)  # whoever writes a hidden name learns nothing by it
     alone = Knowledge.of(((entry,),), database)
     if alone.problems:
         raise KnowledgeError(f"not saved: {alone.problems[0].why}")
     limits = replace(resources.settings.limits, rows=1)
     try:
-        unchecked = run_entry_sql(
+        reason = run_entry_sql(
             entry, database.schema(), lambda sql: run_query(AuditedQuery(sql), resources, limits, cancellation)
         )
     except KnowledgeError as error:
         raise KnowledgeError(f"not saved: {error}") from None
     raise_if_cancelled(cancellation)
-    entry = replace(entry, unchecked=unchecked)
+    entry = replace(entry, unchecked=reason)
     gone = {entry.key.lower(), (replaces or entry).key.lower()}
-    others = [each for each in known.entries if each.key.lower() not in gone] if known else []
+    others = [other for other in knowledge.entries if other.key.lower() not in gone] if knowledge else []
     together = Knowledge.of((tuple(others), (entry,)), database)
-    if entry.key not in {each.key for each in together.entries}:
+    if entry.key not in {other.key for other in together.entries}:
         why = (problem.why for problem in together.problems if problem.entry.key == entry.key)
         raise KnowledgeError(f"not saved: {next(why, 'it may not be shown')}")
     if replaces is not None and replaces.key.lower() != entry.key.lower():
@@ -349,29 +349,29 @@ def save_knowledge_entry(
 
 def list_lessons(resources: Resources) -> tuple[Lesson, ...]:
     """Return the saved answers, then the definitions, that this person may see."""
-    found = [
-        Lesson(hit.id, "answer", one.question, one.sql, one.author, one.added.isoformat() if one.added else "")
+    lessons = [
+        Lesson(hit.id, "answer", pair.question, pair.sql, pair.author, pair.added.isoformat() if pair.added else "")
         for hit in _list_approved_answers(resources)
-        for one in [hit.example]
+        for pair in [hit.example]
     ]
     for id_, entry in _get_definitions_by_id(resources).items():
         meaning = entry.text or entry.sql
-        found.append(Lesson(id_, entry.kind, entry.name, meaning, entry.author, entry.added, entry.unchecked))
-    return tuple(found)
+        lessons.append(Lesson(id_, entry.kind, entry.name, meaning, entry.author, entry.added, entry.unchecked))
+    return tuple(lessons)
 
 
 def _list_approved_answers(resources: Resources) -> list[FoundExample]:
     """Return the approved answers of this database that this person may see."""
     store, identity = resources.examples.open_own_store(), database_identity(resources.database)
-    seen = store.seen_by(resources.database).visible(identity) if store else ()
-    return [hit for hit in seen if hit.example.owner == identity]
+    hits = store.seen_by(resources.database).visible(identity) if store else ()
+    return [hit for hit in hits if hit.example.owner == identity]
 
 
 def _get_definitions_by_id(resources: Resources) -> dict[str, Entry]:
     """Return the definitions in the database's own knowledge file, by id."""
-    known, path = resources.knowledge.read(), resources.knowledge.source.path(resources.database)
-    own = [entry for entry in known.entries if entry.source == path.name] if known and path else []
-    return {_make_definition_id(entry): entry for entry in own if entry.kind not in ("table", "column")}
+    knowledge, path = resources.knowledge.read(), resources.knowledge.source.path(resources.database)
+    entries = [entry for entry in knowledge.entries if entry.source == path.name] if knowledge and path else []
+    return {_make_definition_id(entry): entry for entry in entries if entry.kind not in ("table", "column")}
 
 
 def _make_definition_id(entry: Entry) -> str:
@@ -379,17 +379,17 @@ def _make_definition_id(entry: Entry) -> str:
 
 
 def _find_lesson(which: str, resources: Resources) -> Entry | FoundExample | None:
-    """Return the only lesson with a name, or an id that begins so; None if there is not exactly one."""
-    answers, wanted = {hit.id: hit for hit in _list_approved_answers(resources)}, " ".join(which.lower().split())
+    """Return the only lesson with a name, or an id that begins so; None if none or several."""
+    answers, name = {hit.id: hit for hit in _list_approved_answers(resources)}, " ".join(which.lower().split())
     lessons = answers | _get_definitions_by_id(resources)
-    named = [
+    by_name = [
         lesson
         for lesson in lessons.values()
-        if (lesson.name if isinstance(lesson, Entry) else lesson.example.question).lower() == wanted
+        if (lesson.name if isinstance(lesson, Entry) else lesson.example.question).lower() == name
     ]
-    begun = [lesson for id_, lesson in lessons.items() if len(wanted) >= _SHORT_ID and id_.startswith(wanted)]
-    found = named or begun
-    return found[0] if len(found) == 1 else None
+    by_id = [lesson for id_, lesson in lessons.items() if len(name) >= _SHORT_ID and id_.startswith(name)]
+    matches = by_name or by_id
+    return matches[0] if len(matches) == 1 else None
 
 
 def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancellation | None = None) -> str:
@@ -410,9 +410,9 @@ def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancell
         if entry.kind != "convention":
             schema = resources.database.schema()
             new = parse_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
-        taken = _make_definition_id(new)
-        if taken != _make_definition_id(entry) and taken in _get_definitions_by_id(resources):
-            raise KnowledgeError(f"not changed: there is a {new.kind} {new.name!r} already ({taken[:_SHORT_ID]})")
+        target_id = _make_definition_id(new)
+        if target_id != _make_definition_id(entry) and target_id in _get_definitions_by_id(resources):
+            raise KnowledgeError(f"not changed: there is a {new.kind} {new.name!r} already ({target_id[:_SHORT_ID]})")
         new = replace(new, also=entry.also, author=entry.author)
         return _make_definition_id(save_knowledge_entry(new, resources, cancellation, replaces=entry))
     _check_may_remove_answer(lesson, resources.database)
@@ -431,19 +431,19 @@ def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancell
 
 def forget(name: str, resources: Resources) -> str:
     """Remove a definition or an approved answer; return a description of the removed item."""
-    wanted, database = " ".join(name.split()), resources.database
-    lesson = _find_lesson(wanted, resources)
-    defined = lesson.name if isinstance(lesson, Entry) else wanted
-    if resources.knowledge.remove(defined):
-        return f"the definition of {defined!r}"
-    own = _list_approved_answers(resources)
-    questions = choose_best_per_question((hit.example for hit in own if hit.example.question == wanted), database)
-    approved = next((hit for hit in own if hit == lesson or hit.example in questions), None)
-    if approved is not None:
-        _check_may_remove_answer(approved, database)
-        if resources.examples.open_store_for_saving().remove([approved.id]):
-            return f"the answer to {approved.example.question!r}"
-    raise KnowledgeError(f"there is no definition, and no approved answer of this database, called {wanted!r}")
+    words, database = " ".join(name.split()), resources.database
+    lesson = _find_lesson(words, resources)
+    term = lesson.name if isinstance(lesson, Entry) else words
+    if resources.knowledge.remove(term):
+        return f"the definition of {term!r}"
+    answers = _list_approved_answers(resources)
+    questions = choose_best_per_question((hit.example for hit in answers if hit.example.question == words), database)
+    answer = next((hit for hit in answers if hit == lesson or hit.example in questions), None)
+    if answer is not None:
+        _check_may_remove_answer(answer, database)
+        if resources.examples.open_store_for_saving().remove([answer.id]):
+            return f"the answer to {answer.example.question!r}"
+    raise KnowledgeError(f"there is no definition, and no approved answer of this database, called {words!r}")
 
 
 def _check_may_remove_answer(hit: FoundExample, database: Database) -> None:
@@ -474,32 +474,32 @@ def schema(database: Database, names: Sequence[str] | None = None) -> SchemaText
     if names is not None:
         if missing := [name for name in names if part.table(name) is None]:
             raise SettingsError(f"there is no table {', '.join(map(repr, missing))}")
-        chosen = [table for name in names if (table := part.table(name)) is not None]
-        part = part.part([(table.name, [column.name for column in table.columns]) for table in chosen])
+        selection = [table for name in names if (table := part.table(name)) is not None]
+        part = part.part([(table.name, [column.name for column in table.columns]) for table in selection])
     return SchemaText(part, MaskedDatabase(database).text(render_schema(part)))
 
 
 def values(column: str, resources: Resources, cancellation: Cancellation | None = None) -> Table:
     """Return the most frequent values of a column, with their counts."""
-    table, found = _find_named_column(tables(resources), column)
+    table, match = _find_named_column(tables(resources), column)
     database = resources.database
-    shown, many = exp.column(found.name, quoted=True), exp.Count(this=exp.Star())
+    cell, many = exp.column(match.name, quoted=True), exp.Count(this=exp.Star())
     query = (
-        exp.select(shown, exp.alias_(many, "rows", quoted=True))
+        exp.select(cell, exp.alias_(many, "rows", quoted=True))
         .from_(exp.table_(*table.path[::-1], quoted=True))
-        .group_by(shown.copy())
-        .order_by(exp.Ordered(this=many.copy(), desc=True), exp.Ordered(this=shown.copy()))
+        .group_by(cell.copy())
+        .order_by(exp.Ordered(this=many.copy(), desc=True), exp.Ordered(this=cell.copy()))
     )
     return database.execute(query.sql(database.dialect), Limits(rows=_VALUES), cancellation)
 
 
 def _find_named_column(schema: Schema, words: str) -> tuple[TableSchema, ColumnSchema]:
     """Return the only column that `TABLE.COLUMN` or `COLUMN` names, with its table."""
-    named, _, name = words.rpartition(".")
+    table_name, _, name = words.rpartition(".")
     places = [
         (table, column)
         for table in schema.tables
-        if not named or table.name.lower() == unquote(named).lower()
+        if not table_name or table.name.lower() == unquote(table_name).lower()
         if (column := table.column(unquote(name))) is not None
     ]
     if len(places) == 1:
@@ -554,7 +554,7 @@ def export(
     looks = answer.formats, answer.headings
     write = partial(export_query, database, answer.sql, target, form, limits, cancellation, *looks)
     query = AuditedQuery(answer.sql, answer.question, answer.thread)
-    return run_and_audit_query(query, "exported", resources, write, lambda exported: exported.rows)
+    return run_and_audit_query(query, "exported", resources, write, lambda result: result.rows)
 
 
 def chart(answer: Answer, kind: Kind | None = None, measure: int | None = None) -> Chart | None:

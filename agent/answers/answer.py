@@ -123,9 +123,9 @@ class Answer(AnswerRecord):
 
     def __init__(self, record: AnswerRecord, thread: str = "", kept: AnswerRecord | None = None) -> None:
         formats = record.formats or (PLAIN,) * len(record.columns)
-        named = {"headings": record.headings or record.columns, "formats": formats, "withheld": bool(record.withheld)}
-        own = {"record": record, "kept": record if kept is None else kept, "thread": thread}
-        self.__dict__.update(vars(record) | named | own)
+        forms = {"headings": record.headings or record.columns, "formats": formats, "withheld": bool(record.withheld)}
+        parts = {"record": record, "kept": record if kept is None else kept, "thread": thread}
+        self.__dict__.update(vars(record) | forms | parts)
 
     def __eq__(self, other: object) -> bool:
         return self is other  # two answers that say the same are still two
@@ -155,8 +155,8 @@ class Answer(AnswerRecord):
     @property
     def labels(self) -> Labels:
         """The labels around it, in its own language."""
-        setting, said = self.formats[0].locale if self.formats else "", self.sentence.say if self.sentence else ""
-        return Labels(choose_locale(self.question, setting, said))
+        setting, sentence = self.formats[0].locale if self.formats else "", self.sentence.say if self.sentence else ""
+        return Labels(choose_locale(self.question, setting, sentence))
 
     @property
     def note_kinds(self) -> tuple[NoteKind, ...]:
@@ -186,9 +186,9 @@ class Answer(AnswerRecord):
     def _call_chart_function(self, call: Callable[[], R]) -> R | None:
         """Return the result of a chart function; None, with a note, if the function fails."""
         with collect_failure_notes() as notes:
-            made = call_with_fallback("charts", call, None)
+            outcome = call_with_fallback("charts", call, None)
         self.__dict__["notes"] = tuple(dict.fromkeys((*self.notes, *notes)))
-        return made
+        return outcome
 
     @cached_property
     def chart(self) -> Spec | None:

@@ -27,7 +27,7 @@ class NumberedAnswer:
     """An answer of a conversation, with the question and the background."""
 
     answer: Answer
-    asked: str = ""  # the words that it answers; empty where it was not a turn that gave it
+    words: str = ""  # those that it answers; empty where it was not a turn that gave it
     why: AnswerBackground | None = None  # what it rests on; None where that is not known
     wording: str = ""  # the question that it corrects the answer to; empty if it answers its own
 
@@ -37,35 +37,35 @@ class ConversationAnswers:
     """The answers of a conversation, numbered from 1."""
 
     resources: Resources  # of whoever asks
-    held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
-    listed: dict[str, str] = field(default_factory=dict[str, str])  # ids of lessons, by number in the list shown last
+    history: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
+    lessons: dict[str, str] = field(default_factory=dict[str, str])  # ids of lessons, by number in the list shown last
     cancellation: Cancellation | None = None  # ends the queries of a command; None where nobody can
 
-    def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
+    def take(self, answer: Answer, words: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
         """Store an answer under the next number; return the answer to show to the person."""
-        self.held.append(NumberedAnswer(answer, asked, why, wording))
+        self.history.append(NumberedAnswer(answer, words, why, wording))
         return answer
 
-    def choose_wording(self, chosen: NumberedAnswer) -> str:
+    def choose_wording(self, item: NumberedAnswer) -> str:
         """Return the question to save an answer under; empty for the answer's own question."""
-        return chosen.wording
+        return item.wording
 
-    def choose(self, rest: str, what: str) -> tuple[NumberedAnswer, str]:
+    def choose(self, arguments: str, what: str) -> tuple[NumberedAnswer, str]:
         """Return the answer with the number in a command (default: the last), and the other words."""
-        if not self.held:
+        if not self.history:
             raise SettingsError(f"there is no answer to {what} yet")
-        first, _, words = rest.partition(" ")
+        first, _, words = arguments.partition(" ")
         if not first.isdecimal():
-            return self.held[-1], rest
-        if not 1 <= int(first) <= len(self.held):
+            return self.history[-1], arguments
+        if not 1 <= int(first) <= len(self.history):
             raise SettingsError(f"there is no answer {first}: /answers lists them")
-        return self.held[int(first) - 1], words
+        return self.history[int(first) - 1], words
 
     def choose_lesson(self, which: str) -> str:
-        """Return the id of a lesson that is named by its number in the list shown last; other names as they are."""
-        if re.fullmatch(r"\d{1,7}", which) and which not in self.listed:
+        """Return the id of a lesson given by its number in the latest list, or the text as it is."""
+        if re.fullmatch(r"\d{1,7}", which) and which not in self.lessons:
             raise SettingsError(f"there is no number {which} in the list that was shown last: /lessons shows it anew")
-        return self.listed.get(which, which)
+        return self.lessons.get(which, which)
 
 
 def is_slash_command(line: str) -> bool:
@@ -75,42 +75,42 @@ def is_slash_command(line: str) -> bool:
 
 def teach(answers: ConversationAnswers, line: str) -> str | verbs.CorrectionTurn:
     """Run a slash command on the answers, and return the reply."""
-    name, _, rest = line.partition(" ")
+    name, _, arguments = line.partition(" ")
     if name not in RUN:
         raise SettingsError(f"there is no command {name} here: {', '.join(RUN)}")
-    if name == "/correct" and (turn := word_correction(answers, rest)):
+    if name == "/correct" and (turn := word_correction(answers, arguments)):
         return turn
-    return RUN[name](answers, rest.strip())
+    return RUN[name](answers, arguments.strip())
 
 
 def word_correction(answers: ConversationAnswers, args: str) -> verbs.CorrectionTurn | None:
     """Return the turn for a correction in words; None if the correction is empty or a query."""
-    chosen, words = answers.choose(args.strip(), "correct")
+    item, words = answers.choose(args.strip(), "correct")
     if not words.strip() or verbs.find_right_query(words, answers.resources):
         return None
-    turn = verbs.word_correction(chosen.answer, words, answers.resources)
-    return replace(turn, wording=chosen.wording or turn.wording)
+    turn = verbs.word_correction(item.answer, words, answers.resources)
+    return replace(turn, wording=item.wording or turn.wording)
 
 
 def _approve_answer(answers: ConversationAnswers, args: str, *, shared: bool = False) -> str:
-    chosen, words = answers.choose(args, "approve")
-    question = words or answers.choose_wording(chosen)
-    if chosen.answer.answered and chosen.answer.record.follow_up and not question:
-        asked, how = chosen.answer.question, _say_how_to_approve(chosen.answer)
-        raise ExampleRefused(f"not saved yet: {asked!r} follows earlier questions: {how}")
-    return _format_saved(answers, verbs.approve(chosen.answer, answers.resources, question=question, shared=shared))
+    item, words = answers.choose(args, "approve")
+    question = words or answers.choose_wording(item)
+    if item.answer.answered and item.answer.record.follow_up and not question:
+        original, how = item.answer.question, _say_how_to_approve(item.answer)
+        raise ExampleRefused(f"not saved yet: {original!r} follows earlier questions: {how}")
+    return _format_saved(answers, verbs.approve(item.answer, answers.resources, question=question, shared=shared))
 
 
 def _correct_answer(answers: ConversationAnswers, args: str) -> str:
-    chosen, sql = answers.choose(args, "correct")
+    item, sql = answers.choose(args, "correct")
     if not sql.strip():
         raise SettingsError("say what is wrong after /correct, or write the right query there")
-    question = answers.choose_wording(chosen)
-    if chosen.answer.record.follow_up and not question:
+    question = answers.choose_wording(item)
+    if item.answer.record.follow_up and not question:
         # It is shown and can be approved, under words that the person has seen.
-        right = answers.take(verbs.rerun(chosen.answer, sql.strip(), answers.resources))
+        right = answers.take(verbs.rerun(item.answer, sql.strip(), answers.resources))
         return f"{right.text}\nnot saved yet: {_say_how_to_approve(right)}"
-    correction = verbs.correct(chosen.answer, sql.strip(), answers.resources, question=question)
+    correction = verbs.correct(item.answer, sql.strip(), answers.resources, question=question)
     right = answers.take(correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
     offers = ["save one of these with /accept N:", *offers] if offers else []
@@ -121,21 +121,21 @@ _WRITE_QUESTION = "write /approve QUESTION, with a question that can be understo
 
 
 def _say_how_to_approve(answer: Answer) -> str:
-    proposed = get_standalone_question(answer.record)
-    return f"/approve {proposed} saves it, under these words or better ones" if proposed else _WRITE_QUESTION
+    wording = get_standalone_question(answer.record)
+    return f"/approve {wording} saves it, under these words or better ones" if wording else _WRITE_QUESTION
 
 
 def offer_approval(wording: str) -> str:
-    """Return what to say of a corrected answer, which is saved to the question `wording` if there is one."""
+    """Return what to say of a corrected answer, to be saved for `wording` if there is one."""
     how = f"/approve saves it as the answer to: {wording}" if wording else _WRITE_QUESTION
     return f"right now? {how}"
 
 
 def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
-    offered = next(filter(None, (held.answer.proposals for held in reversed(answers.held))), ())
-    if not number.isdecimal() or not 1 <= int(number) <= len(offered):
+    entries = next(filter(None, (item.answer.proposals for item in reversed(answers.history))), ())
+    if not number.isdecimal() or not 1 <= int(number) <= len(entries):
         raise SettingsError(f"there is no suggestion {number}: /correct makes suggestions")
-    return _save_entry(answers, partial(verbs.save_knowledge_entry, offered[int(number) - 1]))
+    return _save_entry(answers, partial(verbs.save_knowledge_entry, entries[int(number) - 1]))
 
 
 def _explain_answer(answers: ConversationAnswers, args: str) -> str:
@@ -158,35 +158,35 @@ _OUTCOMES: dict[Status, str] = {
 
 def _list_answers(answers: ConversationAnswers, args: str) -> str:
     lines = [
-        f"{number:>3}  {' '.join(held.answer.rephrased.split())[:_SHOWN]}  ({_OUTCOMES[held.answer.status]})"
-        for number, held in enumerate(answers.held, 1)
+        f"{number:>3}  {' '.join(item.answer.rephrased.split())[:_SHOWN]}  ({_OUTCOMES[item.answer.status]})"
+        for number, item in enumerate(answers.history, 1)
     ]
     return "\n".join(["answers:", *lines]) if lines else "no answers yet"
 
 
 def _list_lessons(answers: ConversationAnswers, args: str) -> str:
     lessons = {str(number): lesson for number, lesson in enumerate(verbs.list_lessons(answers.resources), 1)}
-    answers.listed = {number: lesson.id for number, lesson in lessons.items()}
-    found = [f"{number}. {lesson.lines}" for number, lesson in lessons.items()]
-    return "\n".join(found) or "nothing is saved yet: /approve and /note save"
+    answers.lessons = {number: lesson.id for number, lesson in lessons.items()}
+    lines = [f"{number}. {lesson.lines}" for number, lesson in lessons.items()]
+    return "\n".join(lines) or "nothing is saved yet: /approve and /note save"
 
 
 def _edit_lesson(answers: ConversationAnswers, args: str) -> str:
     from ...tools.knowledge.notes import cut_verb  # few turns edit one
 
     names = [lesson.name for lesson in verbs.list_lessons(answers.resources)]
-    named = [name for name in names if args.lower().startswith(f"{name.lower()} ")]
-    which = max(named, key=len, default=args.partition(" ")[0])
-    id_ = which if named else answers.choose_lesson(which)
+    matches = [name for name in names if args.lower().startswith(f"{name.lower()} ")]
+    which = max(matches, key=len, default=args.partition(" ")[0])
+    id_ = which if matches else answers.choose_lesson(which)
     text = cut_verb(args[len(which) :].strip())
     new = verbs.edit_lesson(id_, text, answers.resources, answers.cancellation)
-    answers.listed = {number: new if held == id_ else held for number, held in answers.listed.items()}
+    answers.lessons = {number: new if lesson_id == id_ else lesson_id for number, lesson_id in answers.lessons.items()}
     return f"changed {which}: /lessons shows it"
 
 
 def _save_entry(answers: ConversationAnswers, save: Callable[[Resources, Cancellation | None], Entry]) -> str:
-    known = answers.resources.knowledge.read()
-    earlier = {entry.key.lower(): entry for entry in known.entries} if known else {}
+    knowledge = answers.resources.knowledge.read()
+    earlier = {entry.key.lower(): entry for entry in knowledge.entries} if knowledge else {}
     entry = save(answers.resources, answers.cancellation)
     text = f"remembered in {entry.source}: {entry.line}{verbs.format_unchecked(entry.unchecked)}"
     old = earlier.get(entry.key.lower())

@@ -81,11 +81,11 @@ class EventReader:
 
     def __init__(self, *, deltas: bool) -> None:
         self._deltas = deltas
-        self._told: set[str] = set()
+        self._past_notes: set[str] = set()
         self._sql = ""
         self._draft = 0
         self._reply_id: str | None = None
-        self._reply, self._written = "", ""
+        self._reply, self._prefix = "", ""
 
     def read(self, mode: str, part: Any) -> Iterator[Event]:
         """Yield the events in one part of LangGraph's stream."""
@@ -103,8 +103,8 @@ class EventReader:
         elif mode == "updates":
             for node, update in part.items():
                 if isinstance(update, Mapping):
-                    written = cast("Mapping[str, Any]", update).items()
-                    fields = {name: value.value if isinstance(value, Overwrite) else value for name, value in written}
+                    updates = cast("Mapping[str, Any]", update).items()
+                    fields = {name: value.value if isinstance(value, Overwrite) else value for name, value in updates}
                     yield Event("node", node, fields)
                     yield from self._yield_note_events(node, fields.get("notes") or ())
         elif mode == "messages" and self._deltas:
@@ -128,19 +128,19 @@ class EventReader:
     def _yield_note_events(self, node: str, notes: Any) -> Iterator[Event]:
         """Yield one event for each note that was not reported yet."""
         for note in notes:
-            if note not in self._told:
-                self._told.add(note)
+            if note not in self._past_notes:
+                self._past_notes.add(note)
                 yield Event("note", node, {"text": note})
 
     def _yield_sql_delta(self, message: AIMessageChunk, node: str) -> Iterator[Event]:
         """Yield the new piece of SQL in a model's reply, while the reply is written."""
         if message.id != self._reply_id:
-            self._reply_id, self._reply, self._written = message.id, "", ""
+            self._reply_id, self._reply, self._prefix = message.id, "", ""
             self._draft += 1
         self._reply += message.text
         if len(self._reply) > _LONGEST_WATCHED:
             return
-        found = call_with_fallback("phrasing", lambda: find_partial_sql(self._reply), "")
-        if len(found) > len(self._written) and found.startswith(self._written):
-            text, self._written = found[len(self._written) :], found
+        sql = call_with_fallback("phrasing", lambda: find_partial_sql(self._reply), "")
+        if len(sql) > len(self._prefix) and sql.startswith(self._prefix):
+            text, self._prefix = sql[len(self._prefix) :], sql
             yield Event("sql_delta", node, {"text": text, "draft": self._draft})

@@ -110,7 +110,7 @@ class _StoredResult:
         self.columns: tuple[str, ...] = ()
         self._answer = answer
         self.truncated = False
-        self.read: float = math.inf  # so many rows were read at most
+        self.limit: float = math.inf  # so many rows were read at most
         self.read_at = time.time()
         self.bytes = 0
         self.count = 0
@@ -152,40 +152,40 @@ class _StoredResult:
 
     def read_page(self, view: PageRequest) -> ResultPage:
         """Return the requested page of the result."""
-        select, found, given = self._write_sql(view)
+        select, where, parameters = self._write_sql(view)
         with self._lock:
-            (total,) = self._database.execute(f"SELECT count(*) FROM rows{found}", given).fetchone()
-            rows = tuple(tuple(map(convert_cell, row)) for row in self._database.execute(select, given))
+            (total,) = self._database.execute(f"SELECT count(*) FROM rows{where}", parameters).fetchone()
+            rows = tuple(tuple(map(convert_cell, row)) for row in self._database.execute(select, parameters))
         headings = self._answer.headings
         page = ResultPage(self.columns, headings, rows, total, self.truncated, view.offset, self.read_at)
         return _add_texts(page, self._answer)
 
     def export(self, view: PageRequest, target: Target, form: Format) -> ExportResult:
-        select, _, given = self._write_sql(view)
+        select, _, parameters = self._write_sql(view)
         with self._lock:
-            rows = self._database.execute(select, given)
+            rows = self._database.execute(select, parameters)
             return export_rows(self.columns, rows, target, form, self._answer.formats, self._answer.headings)
 
     def _write_sql(self, view: PageRequest) -> tuple[str, str, tuple[str, ...]]:
         """Return the SQL for a page request, its WHERE clause, and the parameters of both."""
         if view.sort is not None and not 0 <= view.sort < len(self.columns):
             raise ExportError(f"there is no column {view.sort}: the result has {len(self.columns)} columns, from 0")
-        found, given, order = "", (), ""
+        where, parameters, order = "", (), ""
         if view.search:
-            wanted = view.search if view.search.isascii() else _fold_case(view.search)
-            pattern = "%" + wanted.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+            text = view.search if view.search.isascii() else _fold_case(view.search)
+            pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
             # SQLite's own LIKE is the quicker one, but folds ASCII alone.
             cell = "c{}" if view.search.isascii() else "folded(c{})"
             likes = [f"{cell.format(number)} LIKE ?1 ESCAPE '\\'" for number in range(len(self.columns))]
             # SQLite's expressions are at most 1,000 terms deep.
             groups = [" OR ".join(likes[start : start + 100]) for start in range(0, len(likes), 100)]
-            found = f" WHERE ({') OR ('.join(groups)})"
-            given = (pattern,)
+            where = f" WHERE ({') OR ('.join(groups)})"
+            parameters = (pattern,)
         if view.sort is not None:
             key = f"seconds(c{view.sort})" if view.sort in self._durations else f"c{view.sort}"
             order = f"{key} {'DESC' if view.descending else 'ASC'}, "
-        sql = f"SELECT * FROM rows{found} ORDER BY {order}rowid LIMIT {view.limit:d} OFFSET {view.offset:d}"
-        return sql, found, given
+        sql = f"SELECT * FROM rows{where} ORDER BY {order}rowid LIMIT {view.limit:d} OFFSET {view.offset:d}"
+        return sql, where, parameters
 
     def close(self) -> None:
         """Close the temporary database, which deletes the result."""
@@ -198,7 +198,7 @@ class PagedResultCache:
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
-        self._held: OrderedDict[tuple[str, str], _StoredResult] = OrderedDict()
+        self._results: OrderedDict[tuple[str, str], _StoredResult] = OrderedDict()
         self._lock = threading.Lock()
 
     def read_page(
@@ -210,7 +210,7 @@ class PagedResultCache:
         cancellation: Cancellation | None = None,
         *,
         need: int,  # the query runs anew where fewer rows than that are held of more
-        read: int,  # so many rows are read then, at most
+        limit: int,  # so many rows are read then, at most
     ) -> ResultPage:
         """Return a page of an answer's result, under the current person's rights.
 
@@ -218,7 +218,7 @@ class PagedResultCache:
             ExportError: There are no rows.
             QueryError: The query cannot be run under these rights or limits.
         """
-        return self._use(turn, answer, resources, cancellation, need, read, lambda result: result.read_page(view))
+        return self._use(turn, answer, resources, cancellation, need, limit, lambda result: result.read_page(view))
 
     def export(
         self,
@@ -231,19 +231,19 @@ class PagedResultCache:
         cancellation: Cancellation | None = None,
         *,
         need: int,
-        read: int,
+        limit: int,
     ) -> ExportResult:
         """Write the rows of an answer that match a page request to a file or a stream."""
 
         def write() -> ExportResult:
             return self._use(
-                turn, answer, resources, cancellation, need, read, lambda held: held.export(view, target, form)
+                turn, answer, resources, cancellation, need, limit, lambda result: result.export(view, target, form)
             )
 
         if answer.sql is None:
             return write()
         query = AuditedQuery(answer.sql, answer.question, answer.thread)
-        return run_and_audit_query(query, "exported", resources, write, lambda exported: exported.rows)
+        return run_and_audit_query(query, "exported", resources, write, lambda export: export.rows)
 
     def _use(
         self,
@@ -252,14 +252,14 @@ class PagedResultCache:
         resources: Resources,
         cancellation: Cancellation | None,
         need: int,
-        read: int,
+        limit: int,
         function: Callable[[_StoredResult], R],
     ) -> R:
         """Call a function with the stored result of an answer; read the result first if necessary."""
         key = (turn, resources.database.session.key)
         for _ in range(2):
             result = self._get_stored_result(key, need) or self._store_result(
-                key, self._read_result(answer, resources, cancellation, need, read)
+                key, self._read_result(answer, resources, cancellation, need, limit)
             )
             try:
                 return function(result)
@@ -270,30 +270,30 @@ class PagedResultCache:
     def close(self) -> None:
         """Delete all stored results."""
         with self._lock:
-            while self._held:
-                self._held.popitem()[1].close()
+            while self._results:
+                self._results.popitem()[1].close()
 
     def _get_stored_result(self, key: tuple[str, str], need: int) -> _StoredResult | None:
         """Return the stored result, if it is recent and has enough rows."""
         with self._lock:
-            result = self._held.get(key)
-            if result is None or result.read_at <= time.time() - _SECONDS or result.read < need:
+            result = self._results.get(key)
+            if result is None or result.read_at <= time.time() - _SECONDS or result.limit < need:
                 return None
-            self._held.move_to_end(key)
+            self._results.move_to_end(key)
             return result
 
     def _store_result(self, key: tuple[str, str], result: _StoredResult) -> _StoredResult:
         """Store a result; delete the oldest results if the cache is too large."""
         with self._lock:
-            if (old := self._held.pop(key, None)) is not None:
+            if (old := self._results.pop(key, None)) is not None:
                 old.close()
-            self._held[key] = result
-            while len(self._held) > 1 and sum(each.bytes for each in self._held.values()) > self._most_bytes:
-                self._held.popitem(last=False)[1].close()
+            self._results[key] = result
+            while len(self._results) > 1 and sum(item.bytes for item in self._results.values()) > self._most_bytes:
+                self._results.popitem(last=False)[1].close()
         return result
 
     def _read_result(
-        self, answer: Answer, resources: Resources, cancellation: Cancellation | None, need: int, read: int
+        self, answer: Answer, resources: Resources, cancellation: Cancellation | None, need: int, limit: int
     ) -> _StoredResult:
         """Read the rows of an answer into a new result; run the query if rows are missing."""
         if not answer.answered:
@@ -304,14 +304,14 @@ class PagedResultCache:
                 result.start(answer.columns)
                 result.take(answer.rows)
                 result.truncated = answer.truncated
-                result.read = len(answer.rows) if answer.sql and answer.truncated else math.inf
+                result.limit = len(answer.rows) if answer.sql and answer.truncated else math.inf
             else:
-                limits = replace(resources.settings.export_limits, rows=read, result_bytes=self._most_bytes)
+                limits = replace(resources.settings.export_limits, rows=limit, result_bytes=self._most_bytes)
                 query = AuditedQuery(answer.sql, answer.question, answer.thread)
                 execute = partial(resources.database.execute, answer.sql, limits, cancellation, result)
                 done = run_and_audit_query(query, "read", resources, execute, lambda _: result.count)
                 result.truncated = done.truncated
-                result.read = read if done.truncated and result.count >= read else math.inf
+                result.limit = limit if done.truncated and result.count >= limit else math.inf
         except BaseException:
             result.close()
             raise
@@ -325,12 +325,12 @@ def _fold_case(cell: Any) -> Any:
 
 def _parse_duration_seconds(cell: Any) -> float | None:
     """Return the seconds of a duration; None if the cell is not a duration."""
-    if not isinstance(cell, str) or (found := _DURATION.fullmatch(cell)) is None:
+    if not isinstance(cell, str) or (match := _DURATION.fullmatch(cell)) is None:
         return None
-    years, months, days, sign, hours, minutes, seconds = found.groups(default="")
-    whole = ((int(years or 0) * 12 + int(months or 0)) * 30 + int(days or 0)) * 86_400
+    years, months, days, sign, hours, minutes, seconds = match.groups(default="")
+    period = ((int(years or 0) * 12 + int(months or 0)) * 30 + int(days or 0)) * 86_400
     clock = int(hours or 0) * 3_600 + int(minutes or 0) * 60 + float(seconds or 0)
-    return whole + (-clock if sign == "-" else clock)
+    return period + (-clock if sign == "-" else clock)
 
 
 def _convert_cell_for_sqlite(cell: Any) -> Any:

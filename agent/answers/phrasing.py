@@ -1,4 +1,4 @@
-"""What an answer says in words; made from the result alone, so that it costs no call and cannot be wrong about it.
+"""The words of an answer, made from its result alone: no cost, and nothing to get wrong.
 
 Names are the database's own, in words, without the unit that stands at the numbers. What one of `kunden` is called is
 not known: they stand before a colon or in a list. English alone puts them into a phrase (`revenue by month`).
@@ -76,20 +76,20 @@ def phrase_result(result: PlainResult, looks: ColumnDisplay) -> str:
         return labels.say("no_rows")
     first = [_format_value(cell, form) for cell, form in zip(rows[0], looks.formats, strict=True)]
     if len(rows) == 1 and len(names) == 1:
-        counted = looks.headings[0].counted
-        if not counted or not isinstance(rows[0][0], int):
+        noun = looks.headings[0].counted
+        if not noun or not isinstance(rows[0][0], int):
             return f"{_capitalize(names[0])}: {first[0]}."
         # Whether a name is a noun for many is certain of few, and what one of them is called of none.
-        if looks.headings[0].counts_all and rows[0][0] > 1 and _PLURAL.fullmatch(counted):
-            return _capitalize(labels.say("there_are", count=first[0], things=counted))
-        return f"{_capitalize(counted)}: {first[0]}."
+        if looks.headings[0].counts_all and rows[0][0] > 1 and _PLURAL.fullmatch(noun):
+            return _capitalize(labels.say("there_are", count=first[0], things=noun))
+        return f"{_capitalize(noun)}: {first[0]}."
     if len(names) == 1:
         values = [_format_value(row[0], looks.formats[0]) for row in rows[:ROWS_IN_WORDS]]
         separator = "; " if any("," in value for value in values) else ", "
-        told = labels.say("values", len(rows)) if len(rows) > ROWS_IN_WORDS else separator.join(values)
+        text = labels.say("values", len(rows)) if len(rows) > ROWS_IN_WORDS else separator.join(values)
         # How many there are of more than are read is for whoever counts them to say: here are the first.
-        told = f"{separator.join(values)}{separator}…" if result.truncated else f"{told}."
-        return f"{_capitalize(names[0])}: {told}"
+        text = f"{separator.join(values)}{separator}…" if result.truncated else f"{text}."
+        return f"{_capitalize(names[0])}: {text}"
     if len(rows) == 1 and len(names) <= COLUMNS_IN_WORDS:
         return _capitalize("; ".join(f"{name}: {value}" for name, value in zip(names, first, strict=True))) + "."
     return (
@@ -113,13 +113,13 @@ def _phrase_series(result: PlainResult, looks: ColumnDisplay) -> str:
     if len(times) != 1 or len(measures) != len(looks.meanings) - 1 or len(measures) > _NAMES_IN_WORDS:
         return ""
     points = [row[times[0]] for row in result.rows]
-    known = sorted({point for point in points if point is not None}, key=str)
-    if len(known) < len(points):
+    order = sorted({point for point in points if point is not None}, key=str)
+    if len(order) < len(points):
         return ""
     form, labels = looks.formats[times[0]], looks.labels
     count = labels.say(_PERIODS[form.kind], len(points))
     count = labels.say("the_first", count=count) if result.truncated else count
-    first, last = (format_cell(point, form) for point in (known[0], known[-1]))
+    first, last = (format_cell(point, form) for point in (order[0], order[-1]))
     return _capitalize(labels.say("series", measures=labels.join(measures), count=count, first=first, last=last))
 
 
@@ -130,11 +130,11 @@ def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
         return ""
     name, measure = kinds.index("text"), 1 - kinds.index("text")
     names, numbers = ([row[place] for row in result.rows] for place in (name, measure))
-    known = [number for number in numbers if isinstance(number, int | float)]
-    if len(set(names)) < len(names) or None in names or len(known) < len(numbers) or known[0] == known[-1]:
+    values = [number for number in numbers if isinstance(number, int | float)]
+    if len(set(names)) < len(names) or None in names or len(values) < len(numbers) or values[0] == values[-1]:
         return ""
-    order = {(one < other) - (one > other) for one, other in pairwise(known)} - {0}
-    leaders = names[: known.count(known[0])]
+    order = {(number < following) - (number > following) for number, following in pairwise(values)} - {0}
+    leaders = names[: values.count(values[0])]
     if len(order) > 1 or len(leaders) > ROWS_IN_WORDS:
         return ""
     labels = looks.labels
@@ -143,7 +143,7 @@ def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
         of="" if result.truncated or looks.is_limited else labels.say("of", len(names)),
         measure=looks.meanings[measure],
         first=labels.join([_format_value(leader, looks.formats[name]) for leader in leaders]),
-        value=format_cell(known[0], looks.formats[measure]),
+        value=format_cell(values[0], looks.formats[measure]),
     )
 
 
@@ -154,19 +154,19 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     labels, columns = looks.labels, list(looks.meanings)
     listing = not labels.are_english or (measures and not looks.is_summary)
     if listing and len(columns) <= COLUMNS_IN_WORDS and not result.truncated:
-        named = map(_put_unit_in_brackets, columns, looks.formats)
-        return f"{labels.say('rows', len(result.rows))}: {labels.join([*named])}."
+        headings = map(_put_unit_in_brackets, columns, looks.formats)
+        return f"{labels.say('rows', len(result.rows))}: {labels.join([*headings])}."
     if labels.are_english and names and max(len(names), len(measures)) <= _NAMES_IN_WORDS:
-        listed = labels.join(names)
-        listed = f"{labels.join(measures)} by {listed}" if measures else listed
+        text = labels.join(names)
+        text = f"{labels.join(measures)} by {text}" if measures else text
     elif not result.truncated:
         return ""
     else:
-        left = len(columns) - _NAMES_IN_WORDS
-        columns[_NAMES_IN_WORDS:] = [labels.say("more_columns", left)] if left > 0 else []
-        listed = labels.join(columns)
+        more_count = len(columns) - _NAMES_IN_WORDS
+        columns[_NAMES_IN_WORDS:] = [labels.say("more_columns", more_count)] if more_count > 0 else []
+        text = labels.join(columns)
     count = "" if result.truncated else f", {labels.say('rows', len(result.rows))}"
-    return f"{_capitalize(listed)}{count}."
+    return f"{_capitalize(text)}{count}."
 
 
 def _put_unit_in_brackets(name: str, form: ColumnFormat) -> str:
@@ -179,17 +179,17 @@ def format_row_count(result: PlainResult, labels: Labels) -> str:
     return f"{labels.say('rows', result.row_count)}."
 
 
-def format_count(count: int, one: str, many: str) -> str:
+def format_count(count: int, singular: str, plural: str) -> str:
     """Return a number with a noun in the singular or plural."""
-    return f"{count:,} {one if count == 1 else many}"
+    return f"{count:,} {singular if count == 1 else plural}"
 
 
 def format_answer_cost(answer: AnswerRecord, labels: Labels) -> str:
     """Return the cost of an answer as text: queries, model requests and seconds."""
-    tried, failed = len(answer.attempts), sum(attempt.error is not None for attempt in answer.attempts)
-    queries = labels.say("queries", tried) if tried else ""
-    if failed:
-        queries = labels.say("one_failed" if tried == 1 else "some_failed", queries=queries, failed=failed)
+    count, failures = len(answer.attempts), sum(attempt.error is not None for attempt in answer.attempts)
+    queries = labels.say("queries", count) if count else ""
+    if failures:
+        queries = labels.say("one_failed" if count == 1 else "some_failed", queries=queries, failed=failures)
     model = labels.say("no_model") if answer.translator == "offline" else ""
     if calls := answer.usage.llm_calls:
         model = labels.say("model_requests", calls)
@@ -250,12 +250,12 @@ def build_display(
     labels = Labels(locale)
 
     def name_column(heading: ColumnHeading, column: str, form: ColumnFormat) -> ColumnHeading:
-        own = humanize_name(column)
+        plain_name = humanize_name(column)
         if heading.counted and heading.words == f"number of {heading.counted}":
             return replace(heading, words=labels.say("number_of", things=heading.counted))
-        if heading.words != own:  # the meaning of an expression, in English
-            return heading if labels.are_english else replace(heading, words=own)
-        words = [word for word in own.split() if find_measure(word) != form.measure]
+        if heading.words != plain_name:  # the meaning of an expression, in English
+            return heading if labels.are_english else replace(heading, words=plain_name)
+        words = [word for word in plain_name.split() if find_measure(word) != form.measure]
         return replace(heading, words=" ".join(words)) if form.measure and words and " " not in column else heading
 
     def make_display() -> ColumnDisplay:
@@ -292,7 +292,7 @@ def explain_query(query: Query | None) -> str:
 
 
 def describe_other_query(record: AnswerRecord, query: Query | None, looks: ColumnDisplay) -> AnswerRecord:
-    """Return a record with what another query in the place of its own rests on; its rows are not counted."""
+    """Return a record of another query's basis in place of its own; its rows are not counted."""
     basis = None
     with suppress(SQLParseError):
         basis = build_query_basis(query, record.question, origin="edited", labels=looks.labels) if query else None
@@ -307,10 +307,10 @@ def list_remarks(result: PlainResult, labels: Labels) -> tuple[Note, ...]:
 
 def list_row_remarks(result: PlainResult, labels: Labels) -> tuple[Note, ...]:
     """Return remarks on the rows of a result, such as that some rows are missing."""
-    found = list(map(Note, result.notes))
+    remarks = list(map(Note, result.notes))
     if result.truncated:
-        found.append(Note(labels.say("only_first", result.row_count), "cut"))
-    return tuple(found)
+        remarks.append(Note(labels.say("only_first", result.row_count), "cut"))
+    return tuple(remarks)
 
 
 def _format_summary_value(cell: PlainCell) -> str:
@@ -336,7 +336,7 @@ def number_choices(choices: Sequence[str]) -> list[str]:
     return [f"{number}. {choice}" for number, choice in enumerate(choices, 1)]
 
 
-def format_rows_shown(shown: int, count: int, truncated: bool, labels: Labels) -> str:
+def format_rows_shown(shown_count: int, count: int, truncated: bool, labels: Labels) -> str:
     """Return a text such as `20 of 300 rows`; '' if all rows are shown."""
-    numbers = {"shown": labels.number(shown), "count": labels.number(count)}
-    return "" if count <= shown else labels.say("rows_shown_or_more" if truncated else "rows_shown", **numbers)
+    numbers = {"shown": labels.number(shown_count), "count": labels.number(count)}
+    return "" if count <= shown_count else labels.say("rows_shown_or_more" if truncated else "rows_shown", **numbers)

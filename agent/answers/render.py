@@ -42,18 +42,18 @@ _QUIET = "color:#888"
 
 def render_answer_json(answer: Answer) -> dict[str, Any]:
     """Return an answer as plain JSON values, with exactly the keys of `JSON_KEYS`."""
-    whole: dict[str, Any] = dump_fields(answer.record, JSON_KEYS) | {
+    parts: dict[str, Any] = dump_fields(answer.record, JSON_KEYS) | {
         "answered": answer.answered,
         "headings": answer.headings,
     }
-    whole["chart"] = answer.chart if answer.pictured else None
-    whole["notes"], whole["note_kinds"] = answer.notes, answer.note_kinds
-    whole["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
-    whole["estimate"] = dump_estimate(answer.estimate)
-    whole["formats"] = list(map(asdict, answer.formats))
+    parts["chart"] = answer.chart if answer.pictured else None
+    parts["notes"], parts["note_kinds"] = answer.notes, answer.note_kinds
+    parts["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
+    parts["estimate"] = dump_estimate(answer.estimate)
+    parts["formats"] = list(map(asdict, answer.formats))
     if answer.ledger is not None:
-        whole["ledger"] = {**whole["ledger"], "line": answer.ledger.write_line(answer.labels, answer.formats)}
-    return {key: whole[key] for key in JSON_KEYS}
+        parts["ledger"] = {**parts["ledger"], "line": answer.ledger.write_line(answer.labels, answer.formats)}
+    return {key: parts[key] for key in JSON_KEYS}
 
 
 def render_answer(answer: Answer) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def render_answer_text(answer: Answer) -> str:
     meaning = f"\nMeaning: {answer.explanation}" if answer.explanation else ""
     basis = "".join(f"\n{line}" for line in list_basis_lines(answer))
     label = "\nAnswered without a model, by the offline translator." if answer.translator == "offline" else ""
-    sure = "".join(f"\n{_format_as_sentence(said)}" for said in (answer.certainty, answer.trust) if said)
+    sure = "".join(f"\n{_format_as_sentence(text)}" for text in (answer.certainty, answer.trust) if text)
     return f"{answer.text}\nSQL: {answer.sql}{meaning}{basis}\n{rows}{sure}{label}"
 
 
@@ -119,7 +119,7 @@ def render_answer_html(answer: Answer) -> str:
     if answer.rephrased not in ("", answer.question):
         parts.append(f'<div style="{_QUIET}">{answer.labels.say("read_as")} {_escape_html(answer.rephrased)}</div>')
     parts.append(f"<p>{_escape_html(answer.text).replace(chr(10), '<br>')}</p>")
-    parts += [f'<div style="{_QUIET}">{_escape_html(said)}</div>' for said in (answer.certainty, answer.trust) if said]
+    parts += [f'<div style="{_QUIET}">{_escape_html(text)}</div>' for text in (answer.certainty, answer.trust) if text]
     parts += [f"<div>{_escape_html(choice)}</div>" for choice in number_choices(answer.choices)]
     if answer.sql:
         parts.append(f'<pre style="{_CODE}">{_render_sql_html(answer.sql)}</pre>')
@@ -222,26 +222,26 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
     """Yield the sections that explain an answer: each heading with its lines."""
     labels = answer.labels
     tables = why.tables if why else ()
-    linked = [
+    table_lines = [
         f"{table} {p:.2f}: {', '.join(columns[:_COLUMNS])}{', ...' if len(columns) > _COLUMNS else ''}"
         for table, p, columns in tables[:_TABLES]
     ]
     if len(tables) > _TABLES:
-        linked.append(labels.say("more_tables", len(tables) - _TABLES))
-    ended = answer.stopped  # in English
+        table_lines.append(labels.say("more_tables", len(tables) - _TABLES))
+    stop = answer.stopped  # in English
     if not labels.are_english and answer.stop_kind:
-        ended = labels.say(f"stopped_{answer.stop_kind}")
+        stop = labels.say(f"stopped_{answer.stop_kind}")
     sure = answer.certainty
     if answer.answered and not sure:
         sure = labels.say(choose_confidence_level(answer.confidence, ""))
         if not (answer.ledger and answer.ledger.not_counted):
-            told = answer.readings.line or (answer.ledger and answer.ledger.line)
-            sure += f": {labels.say('except_told' if told else 'nothing_against')}"
+            remark = answer.readings.line or (answer.ledger and answer.ledger.line)
+            sure += f": {labels.say('except_told' if remark else 'nothing_against')}"
     parts = {
         "read_as": (answer.rephrased,) if answer.rephrased else (),
         "rests_on": list_basis_lines(answer),
         "rows_left_out": (answer.ledger.other_sql,) if answer.ledger and answer.ledger.other_sql else (),
-        "likely_tables": tuple(linked),
+        "likely_tables": tuple(table_lines),
         "found_values": tuple(
             labels.say(
                 "value_found",
@@ -251,10 +251,10 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
             )
             for match in (why.values if why else ())[:_VALUES]
         ),
-        "definitions": tuple(used.line for used in answer.used_knowledge),
+        "definitions": tuple(entry.line for entry in answer.used_knowledge),
         "examples": tuple(f"{example.question} ({example.source})" for example in (why.examples if why else ())),
         "tried": tuple(_list_attempts(answer)),
-        "ended": (ended,) if ended else (),
+        "ended": (stop,) if stop else (),
         "how_sure": tuple(filter(None, (sure, answer.trust))),
         "notes": tuple(note for note in answer.notes if note not in answer.text),
         "cost": (f"{answer.model}: {format_answer_cost(answer, labels)}, {labels.say('tokens', answer.usage.tokens)}",),

@@ -26,7 +26,7 @@ from .sentence_comparisons import (
     GAP,
     ComparingSentence,
     Placeholder,
-    QueryResult,
+    ResultWithQuery,
     compile_phrases,
     find_columns_by_name,
     read_number_words,
@@ -90,96 +90,96 @@ def fill_sentence(
         question: The question in the person's own words.
         query: The query that gave the result.
     """
-    gapped = _PLACE.sub(GAP, say)
-    if not _is_plain_sentence(say, gapped) or _JOINED.search(gapped):
+    template = _PLACE.sub(GAP, say)
+    if not _is_plain_sentence(say, template) or _JOINED.search(template):
         return None
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
-    table = QueryResult(result, query, tuple(measures))
+    table = ResultWithQuery(result, query, tuple(measures))
     examples = compile_phrases("examples")
-    found = [
+    matches = [
         _resolve_placeholder(place[1], table, examples.search(say[: place.start()]) is not None)
         for place in _PLACE.finditer(say)
     ]
-    places = [place for place in found if place is not None]
-    if not places or len(places) < len(found):
+    places = [place for place in matches if place is not None]
+    if not places or len(places) < len(matches):
         return None
     if any(place.column < 0 for place in places) and _is_cut_by_query(table, question):
         return None
     texts: list[str] = []
-    counted = ColumnFormat("number", locale=formats[0].locale)
-    forms = [counted if place.column < 0 else formats[place.column] for place in places]
+    count_form = ColumnFormat("number", locale=formats[0].locale)
+    forms = [count_form if place.column < 0 else formats[place.column] for place in places]
     for place, form in zip(places, forms, strict=True):
         cells = [result.row_count if place.column < 0 else result.rows[row][place.column] for row in place.rows]
         cells = cells if place.is_list else [*dict.fromkeys(cells)]
         cells = ["" if cell is None else _BREAKS.sub(" ", format_cell(cell, form)) for cell in cells]
         names = [cut(cell, TEXT_CHARACTERS) for cell in cells]
-        texts.append(join_names(names, ROWS_IN_WORDS, f"{question} {gapped}") if all(names) else "")
+        texts.append(join_names(names, ROWS_IN_WORDS, f"{question} {template}") if all(names) else "")
     # A number in ORDER BY or GROUP BY is that of a column.
     literals = [each for each in query.find(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)]
     given = " ".join([question, *(literal.name for literal in literals)])
-    language = find_language(gapped) or find_language(f"{question} {gapped}")
-    others = _find_named_rows(gapped, result, formats)
+    language = find_language(template) or find_language(f"{question} {template}")
+    others = _find_named_rows(template, result, formats)
     placed = {row for place in places if place.column >= 0 for row in place.rows}
     names = [
         *(humanize_name(each.name) for each in query.find(exp.Identifier)),
         *(literal.name for literal in literals),
         *others,
     ]
-    compared = ComparingSentence(examples.sub(" ", gapped), language, names, places, table)
+    sentence = ComparingSentence(examples.sub(" ", template), language, names, places, table)
     if not (
         all(texts)
-        and _has_only_given_numbers(gapped, given, language, " ".join(map(humanize_name, result.columns)))
+        and _has_only_given_numbers(template, given, language, " ".join(map(humanize_name, result.columns)))
         and all(placed <= rows for rows in others.values())
-        and compared.is_borne_out()
+        and sentence.is_borne_out()
     ):
         return None
-    hundredfold = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
+    is_percent = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
     return _build_sentence(
-        gapped, texts, forms, question, percent=hundredfold or "%" in question, given=f"{question} {query.tree.sql()}"
+        template, texts, forms, question, percent=is_percent or "%" in question, source=f"{question} {query.tree.sql()}"
     )
 
 
-def is_harmless(text: str, given: str) -> bool:
-    """Whether words of a model are one plain line with no number but 0, 1, and those of the question or of a query."""
-    language = find_language(f"{given} {text}")
+def is_harmless(text: str, source: str) -> bool:
+    """Whether a model's words are one plain line whose numbers are 0, 1 or in `source`."""
+    language = find_language(f"{source} {text}")
     # "Only those with at least one" and "the others with 0" are conditions, not figures.
-    return _is_plain_sentence(text, text) and _has_only_given_numbers(text, f"{given} 0 1", language)
+    return _is_plain_sentence(text, text) and _has_only_given_numbers(text, f"{source} 0 1", language)
 
 
-def _is_plain_sentence(say: str, gapped: str) -> bool:
+def _is_plain_sentence(say: str, template: str) -> bool:
     """Whether a sentence is one short line without control or invisible characters."""
     kinds = {unicodedata.category(mark) for mark in say if mark != "\N{ZERO WIDTH NON-JOINER}"}
-    unseen = any(kind[0] == "C" or kind in ("Zl", "Zp") for kind in kinds)
-    return 0 < len(say) <= LONGEST and not unseen and _MARKUP.search(gapped) is None
+    has_invisible = any(kind[0] == "C" or kind in ("Zl", "Zp") for kind in kinds)
+    return 0 < len(say) <= LONGEST and not has_invisible and _MARKUP.search(template) is None
 
 
-def _resolve_placeholder(inner: str, table: QueryResult, example: bool) -> Placeholder | None:
+def _resolve_placeholder(inner: str, table: ResultWithQuery, example: bool) -> Placeholder | None:
     """Return the cells that a placeholder means; None if it is unknown or ambiguous."""
     result, inner = table.result, inner.strip()
-    whole, parts = find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner)
-    if not whole and inner.lower() == "rows":
+    exact, parts = find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner)
+    if not exact and inner.lower() == "rows":
         return None if result.truncated or not result.rows else Placeholder((0,), -1)
-    pick = "" if whole or parts is None else parts["pick"].lower()
-    found = find_columns_by_name(parts["column"], result.columns) if parts and not whole else whole
-    by = find_columns_by_name(parts["by"], result.columns) if parts and parts["by"] else found
-    if len(found) != 1 or len(by) != 1 or (by != found and pick in ("first", "last")):
+    pick = "" if exact or parts is None else parts["pick"].lower()
+    matches = find_columns_by_name(parts["column"], result.columns) if parts and not exact else exact
+    by = find_columns_by_name(parts["by"], result.columns) if parts and parts["by"] else matches
+    if len(matches) != 1 or len(by) != 1 or (by != matches and pick in ("first", "last")):
         return None
-    column, cells = found[0], [row[found[0]] for row in result.rows]
+    column, cells = matches[0], [row[matches[0]] for row in result.rows]
     rows: tuple[int, ...] = ()
     if table.has_single_row:
         rows = (0,)
     elif pick in ("first", "last"):
-        known = cells and (table.query.order or example) and not (pick == "last" and result.truncated)
-        rows = (0 if pick == "first" else len(cells) - 1,) if known else ()
+        has_order = cells and (table.query.order or example) and not (pick == "last" and result.truncated)
+        rows = (0 if pick == "first" else len(cells) - 1,) if has_order else ()
     elif not result.truncated:
         rows = table.find_extreme_rows(by[0], pick) if pick else tuple(range(len(cells)))
     values = len({cells[row] for row in rows})
     # Names may be listed if few of them are alike; of numbers only one can be meant.
-    listed = column not in table.measures and (pick or 2 * values > len(rows))
-    return Placeholder(rows, column, pick, by[0]) if values == 1 or (values and listed) else None
+    may_list = column not in table.measures and (pick or 2 * values > len(rows))
+    return Placeholder(rows, column, pick, by[0]) if values == 1 or (values and may_list) else None
 
 
-def _is_cut_by_query(table: QueryResult, question: str) -> bool:
+def _is_cut_by_query(table: ResultWithQuery, question: str) -> bool:
     """Whether a LIMIT of the query that the question does not name may have cut the rows."""
     literals, count = table.query.find(exp.Literal), str(table.result.row_count)
     digits = {run for token in _NUMBER.findall(question) for run in _split_number(token)}
@@ -188,95 +188,95 @@ def _is_cut_by_query(table: QueryResult, question: str) -> bool:
     return count not in named and count in limits
 
 
-def _find_named_rows(gapped: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> dict[str, set[int]]:
+def _find_named_rows(template: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> dict[str, set[int]]:
     """Return the rows of each name that the words have themselves, as in `Rome has {n.first}`."""
-    named: dict[str, set[int]] = {}
+    rows_by_name: dict[str, set[int]] = {}
     for column in (column for column, form in enumerate(formats) if form.kind == "text"):
         for number, row in enumerate(result.rows):
-            named.setdefault(str(row[column] or ""), set()).add(number)
-    said = _spell_words(gapped)
-    folded = said.casefold()
+            rows_by_name.setdefault(str(row[column] or ""), set()).add(number)
+    text = _spell_words(template)
+    folded_text = text.casefold()
     # Short names may be words: the state IN, the grade A.
     return {
         cell: rows
-        for cell, rows in named.items()
+        for cell, rows in rows_by_name.items()
         if cell.strip()
-        and ((spelled := _spell_words(cell)) in said or (len(cell) > 3 and spelled.casefold() in folded))
+        and ((name_text := _spell_words(cell)) in text or (len(cell) > 3 and name_text.casefold() in folded_text))
     }
 
 
 def _spell_words(text: str) -> str:
-    """Return the words of a text, each between spaces; in scripts that write none every letter is one."""
+    """Return the words of a text between spaces; single letters in scripts without spaces."""
     return f" {' '.join(_SPELLED.findall(unicodedata.normalize('NFC', text)))} "
 
 
-def _has_only_given_numbers(gapped: str, given: str, language: str, columns: str = "") -> bool:
-    """Whether each number in a sentence is also in the question or query, or as a word in a name of `columns`."""
-    values, spelled = read_number_words()
+def _has_only_given_numbers(template: str, source: str, language: str, columns: str = "") -> bool:
+    """Whether each number in a sentence is in the question or query, or in a name of `columns`."""
+    values, number_words = read_number_words()
     common = read_languages().get(language, {}).get("common", "").split()
-    tokens = set(_NUMBER.findall(given))
+    tokens = set(_NUMBER.findall(source))
     runs = {form for token in tokens for run in _split_number(token) for form in (run, run.lstrip("0"))}
-    for token in _NUMBER.findall(gapped):
+    for token in _NUMBER.findall(template):
         plain = _MARKS.sub("", token)
-        grouped = _GROUPED.fullmatch(token) is not None and plain in runs
-        apart = plain == token and runs.issuperset(_RUN.findall(token))
-        if not (token in tokens or grouped or apart):
+        is_grouped = _GROUPED.fullmatch(token) is not None and plain in runs
+        has_parts = plain == token and runs.issuperset(_RUN.findall(token))
+        if not (token in tokens or is_grouped or has_parts):
             return False
-    if not set(_ROMAN.findall(gapped)) <= set(_ROMAN.findall(given)):
+    if not set(_ROMAN.findall(template)) <= set(_ROMAN.findall(source)):
         return False
     # Such as ½, Ⅳ or 三; those that are not in ASCII but decimal are among the tokens.
     if any(
-        unicodedata.numeric(mark, None) is not None and not mark.isdecimal() and mark not in given for mark in gapped
+        unicodedata.numeric(mark, None) is not None and not mark.isdecimal() and mark not in source for mark in template
     ):
         return False
-    said = {word.folded for word in words(given)} | {word.stem for word in words(columns)}
+    source_words = {word.folded for word in words(source)} | {word.stem for word in words(columns)}
     return not any(
-        said.isdisjoint((word.folded, word.stem))
+        source_words.isdisjoint((word.folded, word.stem))
         and str(values.get(word.folded)) not in runs
-        and spelled.fullmatch(word.folded)
+        and number_words.fullmatch(word.folded)
         and word.text.lower() not in common  # `due` is a number in Italian
-        for word in words(_PRONOUN.sub(" ", _PERCENT.sub(" ", gapped)))
+        for word in words(_PRONOUN.sub(" ", _PERCENT.sub(" ", template)))
     )
 
 
 def _split_number(token: str) -> list[str]:
-    """Return the numbers that a token gives: a date its parts, 1,000 the number 1000, and 3.5 nothing but itself."""
+    """Return the integers in a token: a date's parts, 1000 for 1,000, and none for 3.5."""
     if _GROUPED.fullmatch(token):
         return [_MARKS.sub("", token)]
     return [] if _DECIMAL.fullmatch(token) else _RUN.findall(token)
 
 
 def _build_sentence(
-    gapped: str, texts: Sequence[str], forms: Sequence[ColumnFormat], question: str, *, percent: bool, given: str
+    template: str, texts: Sequence[str], forms: Sequence[ColumnFormat], question: str, *, percent: bool, source: str
 ) -> str | None:
     """Return the whole sentence; None if it gives a cell a wrong unit."""
-    for sign in {mark for mark in gapped if unicodedata.category(mark) == "Sc" and mark not in question}:
+    for sign in {mark for mark in template if unicodedata.category(mark) == "Sc" and mark not in question}:
         if any(sign in text for text in texts):
-            gapped = re.sub(rf"(?<=\0)\s?{re.escape(sign)}|{re.escape(sign)}\s?(?=\0)", "", gapped)
-        if sign in gapped:
+            template = re.sub(rf"(?<=\0)\s?{re.escape(sign)}|{re.escape(sign)}\s?(?=\0)", "", template)
+        if sign in template:
             return None
-    pieces = _strip_units(gapped.split(GAP), forms, given)
+    pieces = _strip_units(template.split(GAP), forms, source)
     if pieces is None or any(text == "1" and _NOUN.match(piece) for text, piece in zip(texts, pieces[1:], strict=True)):
         return None
-    text, *rest = pieces
-    for piece, before, after in zip(rest, texts, texts[1:], strict=False):
+    text, *following = pieces
+    for piece, before, after in zip(following, texts, texts[1:], strict=False):
         if piece.isspace() and before[-1].isdigit() and after[0].isdigit():
             return None  # they read as one number, with a space between its thousands
-    for cell, form, piece in zip(texts, forms, rest, strict=True):
+    for cell, form, piece in zip(texts, forms, following, strict=True):
         sign = _PERCENT.match(piece)
         if sign and form.kind == "percent":
             piece = piece[sign.end() :]
         elif sign and not percent:
             return None
         text += cell + piece
-    if "%" in gapped and not percent and "percent" not in {form.kind for form in forms}:
+    if "%" in template and not percent and "percent" not in {form.kind for form in forms}:
         return None
     return end_sentence(text.strip())
 
 
-def _strip_units(pieces: list[str], forms: Sequence[ColumnFormat], given: str) -> list[str] | None:
-    """Return the texts around cells without units that the cells have themselves; None if a unit is another one."""
-    said = {word.folded for word in words(given)}
+def _strip_units(pieces: list[str], forms: Sequence[ColumnFormat], source: str) -> list[str] | None:
+    """Return the texts without units that cells have themselves; None if a unit is another."""
+    source_words = {word.folded for word in words(source)}
     for number, form in enumerate(forms):
         for place, pattern in ((number, _CURRENCY_BEFORE), (number + 1, _UNIT_AFTER)):
             word = pattern.search(pieces[place])
@@ -285,6 +285,6 @@ def _strip_units(pieces: list[str], forms: Sequence[ColumnFormat], given: str) -
                 continue  # `min {n}` is no minute
             if word and measure == form.measure != "":
                 pieces[place] = pieces[place][: word.start()] + pieces[place][word.end() :]
-            elif word and measure not in ("", "%") and fold(word[1]) not in said:
+            elif word and measure not in ("", "%") and fold(word[1]) not in source_words:
                 return None
     return pieces

@@ -64,7 +64,7 @@ class Placeholder:
 
 
 @dataclass(frozen=True)
-class QueryResult:
+class ResultWithQuery:
     """A result with its query, by which comparisons are checked."""
 
     result: PlainResult
@@ -89,15 +89,15 @@ class QueryResult:
         return tuple(number for number, cell in enumerate(cells) if cell == best)
 
     def find_order(self, *, by_time: bool = False) -> str:
-        """Return which end of a number, or with `by_time` of a time, comes first; empty without such an order."""
+        """Return which end of a number (of a time with `by_time`) comes first; empty if unordered."""
         if not self.query.order:
             return ""
         term, columns = self.query.order[0].this, self.result.columns
-        found = find_columns_by_name(term.name, columns)
+        places = find_columns_by_name(term.name, columns)
         if isinstance(term, exp.Literal):
-            found = [int(term.name) - 1] if term.is_int and int(term.name) <= len(columns) else []
+            places = [int(term.name) - 1] if term.is_int and int(term.name) <= len(columns) else []
         column, is_plain = self.query.column(term), by_time and isinstance(term, exp.Column)
-        is_number = found[0] in self.measures if found else column.schema.kind == "number" if column else not is_plain
+        is_number = places[0] in self.measures if places else column.schema.kind == "number" if column else not is_plain
         # The oldest is of the greatest age, and of the first date.
         is_age = by_time and is_number and _is_age(term.name)
         if by_time == is_number and not is_age:
@@ -134,8 +134,8 @@ def _is_age(name: str) -> bool:
 
 def find_columns_by_name(name: str, columns: Sequence[str]) -> list[int]:
     """Return the positions of the columns with a name; compare only letters and digits."""
-    wanted, *known = ("".join(filter(str.isalnum, each.casefold())) for each in (name, *columns))
-    return [number for number, each in enumerate(known) if wanted and each == wanted]
+    key, *keys = ("".join(filter(str.isalnum, text.casefold())) for text in (name, *columns))
+    return [number for number, other in enumerate(keys) if key and other == key]
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class ComparingSentence:
     language: str  # empty for one without lists
     names: Iterable[str]  # texts with names and values: the words of `Top Gear` compare nothing
     places: Sequence[Placeholder]
-    table: QueryResult
+    table: ResultWithQuery
 
     @cached_property
     def words(self) -> list[str]:
@@ -160,10 +160,10 @@ class ComparingSentence:
     @cached_property
     def clauses(self) -> list[tuple[list[str], list[Placeholder]]]:
         """The words of each clause, and its placeholders."""
-        left = iter(self.places)
+        places = iter(self.places)
         clauses = [list(group) for is_stop, group in groupby(self.words, _STOPS.__contains__) if not is_stop]
         return [
-            ([word for word in clause if word != GAP], [next(left) for word in clause if word == GAP])
+            ([word for word in clause if word != GAP], [next(places) for word in clause if word == GAP])
             for clause in clauses
         ]
 
@@ -207,7 +207,7 @@ class ComparingSentence:
 
     def _is_rank(self, ranking: Ranking) -> bool:
         """Whether the cells beside a superlative are the largest or smallest, or of their rows."""
-        named = False
+        has_label = False
         for number, (words, _) in enumerate(self.clauses):
             if not any(self._is_of(word, ranking) for word in words):
                 continue
@@ -218,23 +218,23 @@ class ComparingSentence:
                 continue  # `from the lowest to the highest: {name}` tells the order
             ends = [self.table.find_ends(place, by_time=ranking in ("late", "early")) for place in near]
             # Named first, the best are those that the query puts first; after them the worst may be named.
-            order = {self.table.find_order()} - {""} if ranking == "either" and not named else set[str]()
+            order = {self.table.find_order()} - {""} if ranking == "either" and not has_label else set[str]()
             if (order or _RANKINGS[ranking]).isdisjoint(set[str]().union(*ends)):
                 return False
-            named = True
+            has_label = True
         return True
 
     def _are_ends_in_order(self) -> bool:
-        """Whether words for the largest and the smallest have their cells in the same order, not exchanged."""
+        """Whether words for the largest and the smallest have their cells in the same order."""
         ends = [self.table.find_ends(place) for place in self.places]
         kinds = {"high": "max", "low": "min"}
-        said = [end for word in self.words for kind, end in kinds.items() if self._is_of(word, kind)]
-        told = [end for end, _ in groupby(said)]
-        picks = [pick for pick, _ in groupby(each.pop() for each in ends if len(each) == 1)]
-        return min(len(set(told)), len(set(picks))) < 2 or picks[: len(told)] == told
+        word_ends = [end for word in self.words for kind, end in kinds.items() if self._is_of(word, kind)]
+        order = [end for end, _ in groupby(word_ends)]
+        picks = [pick for pick, _ in groupby(end_set.pop() for end_set in ends if len(end_set) == 1)]
+        return min(len(set(order)), len(set(picks))) < 2 or picks[: len(order)] == order
 
     def _is_no_false_sum(self) -> bool:
-        """Whether no number that is one row's of several stands beside a word such as `total` or `each`."""
+        """Whether no single row's number stands beside a word such as `total` or `each`."""
         claims = {kind for word in self.words for kind in _RANKINGS if self._is_of(word, kind)}
         picks = {place.pick for place in self.numbers}
         if self.table.has_single_row or claims or {"min", "max"} <= picks:
@@ -243,7 +243,7 @@ class ComparingSentence:
 
     def _is_of(self, word: str, kind: str) -> bool:
         if kind == "high" and is_listed(word, self.language, "degree"):
-            return not any(is_listed(each, self.language, end) for each in self.words for end in _RANKINGS)
+            return not any(is_listed(other, self.language, end) for other in self.words for end in _RANKINGS)
         return is_listed(word, self.language, kind)
 
     def _has_direction(self, *, rises: bool) -> bool:
@@ -255,33 +255,33 @@ class ComparingSentence:
         return start != end and (start < end) == rises
 
     def _says_end(self, number: int) -> bool:
-        """Whether the words before a place say which end its number is, as in `{month@n.max} and lowest at {n.min}`."""
+        """Whether the words before a place say its end, as in `... and lowest at {n.min}`."""
         gaps = [position for position, word in enumerate(self.words) if word == GAP]
         kinds = {"max": "high", "min": "low"}.get(self.places[number].pick, "")
         return any(self._is_of(word, kinds) for word in self.words[gaps[number - 1] : gaps[number]])
 
     def _is_paired(self) -> bool:
-        """Whether the numbers beside labels are of the labels' rows: of the one before each, or in the same order."""
+        """Whether numbers are of the label before each, or of the labels' rows in the same order."""
         places, labels, rows = self.places, self.labels, self.table.result.rows
-        listed = any(place.is_list for place in places)
-        named, first = list(dict.fromkeys(label.rows for label in labels)), places.index(labels[0]) if labels else 0
-        for column in {place.column for place in self.numbers} if labels or listed else ():
-            found = [
+        has_list = any(place.is_list for place in places)
+        groups, first = list(dict.fromkeys(label.rows for label in labels)), places.index(labels[0]) if labels else 0
+        for column in {place.column for place in self.numbers} if labels or has_list else ():
+            numbers = [
                 (number, place)
                 for number, place in enumerate(places)
                 if place.column == column and not (number and self._says_end(number))
             ]
-            if {"min", "max"} <= {place.pick for number, place in found if number < first or not labels}:
+            if {"min", "max"} <= {place.pick for number, place in numbers if number < first or not labels}:
                 continue  # `from 3 to 70` before any label is said of all rows
-            before = [next((each.rows for each in places[number::-1] if each in labels), None) for number, _ in found]
-            cells = [rows[place.row][column] for _, place in found]
+            before = [next((item.rows for item in places[number::-1] if item in labels), None) for number, _ in numbers]
+            cells = [rows[place.row][column] for _, place in numbers]
             if not any(
-                len(labelled) == len(cells)
+                len(row_sets) == len(cells)
                 and all(
-                    all(rows[row][column] == cell for row in each or (-1,)) and each
-                    for each, cell in zip(labelled, cells, strict=True)
+                    all(rows[row][column] == cell for row in match or (-1,)) and match
+                    for match, cell in zip(row_sets, cells, strict=True)
                 )
-                for labelled in (before, named)
+                for row_sets in (before, groups)
             ):
                 return False
         return True
@@ -290,12 +290,12 @@ class ComparingSentence:
 @cache
 def compile_phrases(kind: str) -> re.Pattern[str]:
     """Return the pattern of all languages' phrases of a kind."""
-    phrases = "|".join(each[kind] for each in read_languages().values() if kind in each)
+    phrases = "|".join(lists[kind] for lists in read_languages().values() if kind in lists)
     return re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
 
 
 def is_listed(word: str, language: str, kind: str) -> bool:
-    """Whether a word is of a kind in a language; in one without lists, if it is listed for all of these."""
+    """Whether a word is of a kind in a language, or in all those with lists if it has none."""
     return _compile_listed(language, kind).fullmatch(fold(word)) is not None
 
 
@@ -306,31 +306,31 @@ def _compile_listed(language: str, kind: str) -> re.Pattern[str]:
 
 @cache
 def read_number_words() -> tuple[dict[str, int], re.Pattern[str]]:
-    """Return the values of spelled numbers, and the pattern of all words for numbers, of any language."""
+    """Return the values of spelled numbers, and a pattern of all number words, in any language."""
     values, amounts = dict(LONE_NUMBER_WORDS), ""
-    for listed in read_languages().values():
-        numbers = [one.split("/") for one in listed.get("numbers", "").split()]
-        values |= {fold(each): number for number, one in enumerate(numbers) for each in one if each != "_"}
-        amounts += f" {listed.get('amounts', '')}"
+    for lists in read_languages().values():
+        numbers = [forms.split("/") for forms in lists.get("numbers", "").split()]
+        values |= {fold(form): number for number, forms in enumerate(numbers) for form in forms if form != "_"}
+        amounts += f" {lists.get('amounts', '')}"
     return values, re.compile(make_word_pattern(" ".join([*values, amounts])))
 
 
 @cache
 def _compile_asian() -> re.Pattern[str]:
     """Return the pattern of listed words in scripts that write no spaces."""
-    listed = {
+    asian_words = {
         word.strip("*")
-        for each in read_languages().values()
-        for kind in each.keys() - _PATTERNS
-        for word in each[kind].split()
+        for lists in read_languages().values()
+        for kind in lists.keys() - _PATTERNS
+        for word in lists[kind].split()
     }
-    return re.compile("|".join(sorted(filter(_ASIAN.match, listed), key=len, reverse=True)))
+    return re.compile("|".join(sorted(filter(_ASIAN.match, asian_words), key=len, reverse=True)))
 
 
 def _list_words(text: str) -> list[str]:
-    """Return the folded words of a text with its gaps and stops; signs of vowels belong to words."""
-    spaced = (
+    """Return the folded words of a text, with gaps and stops; vowel signs belong to words."""
+    pieces = (
         mark if unicodedata.category(mark)[0] in "LMN" else f" {mark} " if mark == GAP or mark in _STOPS else " "
         for mark in _compile_asian().sub(r" \g<0> ", text)
     )
-    return [word if word == GAP or word in _STOPS else fold(word) for word in "".join(spaced).split()]
+    return [word if word == GAP or word in _STOPS else fold(word) for word in "".join(pieces).split()]

@@ -27,8 +27,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(value: bool) -> None:
+    if value:
         from tableturn import __version__
 
         say(f"tableturn {__version__}")
@@ -96,16 +96,16 @@ class PricedCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Accept `--price 1,2` and `--price=1,2` as `--price 1 2`."""
-        taken: list[str] = []
+        arguments: list[str] = []
         for word in args:
-            named, _, numbers = word.partition("=")
-            if taken[-1:] == ["--price"]:
-                taken += word.split(",")
-            elif named == "--price" and "," in numbers:
-                taken += [named, *numbers.split(",")]
+            option, _, numbers = word.partition("=")
+            if arguments[-1:] == ["--price"]:
+                arguments += word.split(",")
+            elif option == "--price" and "," in numbers:
+                arguments += [option, *numbers.split(",")]
             else:
-                taken.append(word)
-        return super().parse_args(ctx, taken)
+                arguments.append(word)
+        return super().parse_args(ctx, arguments)
 
 
 @app.command(rich_help_panel=ASK, cls=PricedCommand)

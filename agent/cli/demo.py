@@ -30,7 +30,7 @@ def run_demo(path: Path) -> int:
     console.print(f"Built the sample database: {path}", style="dim")
     from ..sqlagent import SQLAgent
 
-    answered = 0
+    count = 0
     with SQLAgent(path, model="offline") as agent:
         conversation = agent.conversation()
         for question in TURNS:
@@ -38,10 +38,10 @@ def run_demo(path: Path) -> int:
             console.print(f"> {question}", style="bold green", markup=False)
             answer = conversation.ask(question)
             show_answer(answer, console)
-            answered += answer.answered
+            count += answer.answered
     console.print(Rule(style="dim"))
-    console.print(f"{answered} of {len(TURNS)} turns answered. Your turn: .venv/bin/tableturn chat --db {path}")
-    return 0 if answered == len(TURNS) else 1
+    console.print(f"{count} of {len(TURNS)} turns answered. Your turn: .venv/bin/tableturn chat --db {path}")
+    return 0 if count == len(TURNS) else 1
 
 
 if __name__ == "__main__":

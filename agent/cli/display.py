@@ -51,14 +51,14 @@ class TerminalTable:
         wide = not console.is_terminal
         formats = self.formats or choose_column_formats(None, self.headings, self.rows)
         rows = format_rows(self.rows, formats)
-        shown = len(self.headings) if wide else count_fitting_columns(self.headings, rows, options.max_width)
+        column_count = len(self.headings) if wide else count_fitting_columns(self.headings, rows, options.max_width)
         table = Table(header_style="bold")
-        for name, form in zip(self.headings[:shown], formats, strict=False):
+        for name, form in zip(self.headings[:column_count], formats, strict=False):
             table.add_column(escape(sanitize_text(name)), justify="right" if form.is_numeric else "left")
         for row in rows:
-            table.add_row(*map(_render_cell, row[:shown]))
+            table.add_row(*map(_render_cell, row[:column_count]))
         yield table
-        if left_out := self.headings[shown:]:
+        if left_out := self.headings[column_count:]:
             more = Labels(formats[0].locale).say("more_columns", len(left_out))
             yield Text(sanitize_text(f"{more}: {', '.join(left_out)}"), style="dim")
             if self.hint:
@@ -76,12 +76,12 @@ def count_fitting_columns(headings: Sequence[str], rows: Sequence[Sequence[str |
         max(map(cell_len, (*name.split(), *(_render_cell(row[place]).plain for row in rows))), default=0)
         for place, name in enumerate(headings)
     ]
-    if 1 + sum(one + _BORDERS for one in widest) <= width:
+    if 1 + sum(cells + _BORDERS for cells in widest) <= width:
         return len(headings)
-    left = width - 1
-    for count, one in enumerate(widest):
-        left -= min(one, _COLUMN_CELLS) + _BORDERS
-        if left < 0:
+    room = width - 1
+    for count, cells in enumerate(widest):
+        room -= min(cells, _COLUMN_CELLS) + _BORDERS
+        if room < 0:
             return max(count, 1)
     return len(headings)
 
@@ -120,9 +120,9 @@ def show_answer(
 ) -> None:
     """Print an answer: text, rows or chart, SQL and cost; if `brief`, without what `/why` shows."""
     console = console or Console()
-    shown = ROWS_SHOWN if rows is None else rows
+    limit = ROWS_SHOWN if rows is None else rows
     labels, text = answer.labels, answer.text
-    caption = format_rows_shown(shown, answer.row_count, answer.truncated, labels) if answer.columns else ""
+    caption = format_rows_shown(limit, answer.row_count, answer.truncated, labels) if answer.columns else ""
     for note in answer.noted:
         # The caption says how many of the rows are shown.
         text = text.replace(f" {note.text}", "") if caption and note.kind == "cut" else text
@@ -132,7 +132,7 @@ def show_answer(
     if not _is_result_in_text(answer, brief) and (drawn is None or drawn.kind != "bar"):
         caption += f"; {labels.say('more_shows')}" if caption and brief and console.is_terminal else ""
         hint = "/wide: all columns" if brief else ""
-        console.print(TerminalTable(answer.headings, answer.rows[:shown], caption, answer.formats, hint))
+        console.print(TerminalTable(answer.headings, answer.rows[:limit], caption, answer.formats, hint))
     if drawn is not None:
         from ...tools.charts.draw import draw_chart
 
@@ -143,15 +143,15 @@ def show_answer(
         # What colours it is slow to load, and a file or a pipe takes none.
         console.print(highlight_sql(answer.sql) if console.color_system else Text(sanitize_text(answer.sql)))
     if answer.estimate is not None and answer.status == "needs_clarification":
-        read = labels.say("expected", rows=labels.say("rows", answer.estimate.rows))
-        console.print(Text(f"  {read}", style="dim"))
+        estimate = labels.say("expected", rows=labels.say("rows", answer.estimate.rows))
+        console.print(Text(f"  {estimate}", style="dim"))
     for choice in number_choices(answer.choices):
         console.print(Text(f"  {sanitize_text(choice)}"))
     if facts:
-        said = (answer.certainty, "" if answer.trusted is not None else answer.trust)
+        verdicts = (answer.certainty, "" if answer.trusted is not None else answer.trust)
         # A person should see at once what was saved, or could be.
         reminders = (note.text for note in answer.noted if note.kind in ("saved", "explained"))
-        for line in filter(None, (*said, *reminders)):
+        for line in filter(None, (*verdicts, *reminders)):
             console.print(Text(sanitize_text(line), style="dim"))
         parts = [format_answer_cost(answer, labels)]
         if answer.status == "needs_clarification":
@@ -216,11 +216,11 @@ def show_progress() -> Generator[Callable[[Event], None]]:
     if not console.is_terminal or console.is_dumb_terminal:
         yield lambda event: None
         return
-    watched = _TurnProgress(console)
-    with Live(console=console, transient=True, get_renderable=watched.shown, redirect_stdout=False) as live:
+    progress = _TurnProgress(console)
+    with Live(console=console, transient=True, get_renderable=progress.render, redirect_stdout=False) as live:
 
         def show_event(event: Event) -> None:
-            if watched.add_event(event):
+            if progress.add_event(event):
                 live.refresh()
 
         yield show_event
@@ -256,7 +256,7 @@ class _TurnProgress:
             return False
         return True
 
-    def shown(self) -> RenderableType:
+    def render(self) -> RenderableType:
         """Return the line with the spinner, and the last lines of SQL that fit the terminal."""
         doing = f"{self._doing} ({self._about})" if self._about else self._doing
         self._spinner.update(text=Text(sanitize_text(doing), style="dim", no_wrap=True, overflow="ellipsis"))

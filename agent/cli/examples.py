@@ -47,8 +47,8 @@ class StoreOptions:
         store = (
             open_seeded_store(place, make_embedding(self.embedding)) if make else open_existing(place, self.embedding)
         )
-        with store as opened:
-            yield opened
+        with store as examples:
+            yield examples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class CompletionOptions(StoreOptions):
 @app.command()
 @expand_options()
 def add(
-    stored: StoreOptions,
+    store_options: StoreOptions,
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
     sql: Annotated[str, typer.Argument(help="The SQL that answers it.")],
     options: DatabaseOptions,
@@ -76,7 +76,7 @@ def add(
     """Add one example. Its SQL must run on the database."""
     from ...tools.examples import make_example, make_example_verifier
 
-    with stored.open() as examples, options.open() as database:
+    with store_options.open() as examples, options.open() as database:
         example = make_example(database, question, sql, simplified=simplified, shared=shared)
         _report_additions([examples.add([example], make_example_verifier(database))])
 
@@ -84,7 +84,7 @@ def add(
 @app.command("import")
 @expand_options()
 def import_(
-    stored: StoreOptions,
+    store_options: StoreOptions,
     options: AccessOptions,
     files: Annotated[
         list[Path],
@@ -120,25 +120,25 @@ def import_(
     doubtful one is reported and not imported, unless --trust is given.
     """
     if db is not None:
-        with stored.open() as examples, options.open_database(db) as database:
+        with store_options.open() as examples, options.open_database(db) as database:
             code = _import_verified(files, database, examples, trust, author or options.user or "")
         raise typer.Exit(code)
 
     from ...tools.examples import DatabaseFolder, make_example_verifier, seed_examples
 
     problems = _ImportProblems()
-    with stored.open() as examples:
+    with store_options.open() as examples:
         done = [examples.add(seed_examples())] if seeds else []
-        read = chain.from_iterable(_read_example_file(file, problems) for file in files)
+        inputs = chain.from_iterable(_read_example_file(file, problems) for file in files)
         if databases is None:
-            done.append(examples.add(_select_shared_examples(read, problems.refuse), strict=False))
+            done.append(examples.add(_select_shared_examples(inputs, problems.refuse), strict=False))
         else:
             with closing(DatabaseFolder(databases, whole_schemas=whole_schemas)) as folder:
-                done.append(examples.add(folder.complete_examples(read), make_example_verifier(folder), strict=False))
+                done.append(examples.add(folder.complete_examples(inputs), make_example_verifier(folder), strict=False))
     for refusal in (refusal for part in done for refusal in part.refused):
         problems.refuse(refusal.reason)
-    _report_additions(done, problems.refused, "" if databases else "; no SQL was run: that needs --databases")
-    raise typer.Exit(2 if problems.unreadable else 1 if problems.refused else 0)
+    _report_additions(done, problems.refusals, "" if databases else "; no SQL was run: that needs --databases")
+    raise typer.Exit(2 if problems.unreadable else 1 if problems.refusals else 0)
 
 
 def _import_verified(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
@@ -146,7 +146,7 @@ def _import_verified(files: list[Path], database: Database, examples: ExampleSto
     from ...tools.examples.importing import read_verified_examples
 
     problems = _ImportProblems()
-    doubted = 0
+    doubts = 0
     done: list[AddedExamples] = []
     for file in files:
         try:
@@ -157,26 +157,26 @@ def _import_verified(files: list[Path], database: Database, examples: ExampleSto
         doubtful = [pair for pair in pairs if pair.doubt]
         for pair in doubtful:
             warn(f"{'imported' if trust else 'not imported'}: {pair.example.question!r}: {pair.doubt}")
-        doubted += 0 if trust else len(doubtful)
+        doubts += 0 if trust else len(doubtful)
         done.append(examples.add((pair.example for pair in pairs if trust or not pair.doubt), strict=False))
         for refusal in done[-1].refused:
             problems.refuse(refusal.reason)
     _report_additions(
-        done, problems.refused, f", doubtful {doubted}{' (not imported; --trust imports them)' if doubted else ''}"
+        done, problems.refusals, f", doubtful {doubts}{' (not imported; --trust imports them)' if doubts else ''}"
     )
-    return 2 if problems.unreadable else 1 if problems.refused or doubted else 0
+    return 2 if problems.unreadable else 1 if problems.refusals or doubts else 0
 
 
 @dataclass
 class _ImportProblems:
     """A counter of import problems, which prints each problem at once."""
 
-    refused: int = 0
+    refusals: int = 0
     unreadable: int = 0
 
     def refuse(self, reason: str) -> None:
         """Count and print an example that is refused."""
-        self.refused += 1
+        self.refusals += 1
         warn(reason)
 
     def report_unreadable_file(self, reason: str) -> None:
@@ -194,9 +194,9 @@ def _read_example_file(file: Path, problems: _ImportProblems) -> Iterator[Exampl
         problems.report_unreadable_file(str(error))
 
 
-def _select_shared_examples(read: Iterable[Example], refuse: Callable[[str], object]) -> Iterator[Example]:
+def _select_shared_examples(inputs: Iterable[Example], refuse: Callable[[str], object]) -> Iterator[Example]:
     """Yield only the shared examples, without their owners; refuse all other examples."""
-    for example in read:
+    for example in inputs:
         if example.shared:
             yield replace(example, owner="")
         else:
@@ -256,31 +256,31 @@ def _rewrite_questions(options: CompletionOptions, form: Literal["rephrased", "s
     if options.as_json:
         say(json.dumps(asdict(found)))
         return
-    left = found.pairs - found.done
+    remaining = found.pairs - found.done
     say(f"{found.done} of {found.pairs} pairs are {form}, {found.calls} calls")
-    if left:
+    if remaining:
         why = f"{found.failed} replies could not be used" if found.failed else "the calls were used up"
-        say(f"{left} remain ({why}): run the command again to continue")
+        say(f"{remaining} remain ({why}): run the command again to continue")
 
 
 @app.command("list")
 @expand_options()
 def list_(
-    stored: StoreOptions,
+    store_options: StoreOptions,
     database: Annotated[str | None, typer.Option(help="Only examples of this database.")] = None,
     source: Annotated[str | None, typer.Option(help="Only examples from this source, such as approved.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="The most examples to list.")] = 100,
     as_json: JsonOption = False,
 ) -> None:
     """List examples with their identifiers."""
-    with stored.open(make=False) as examples:
+    with store_options.open(make=False) as examples:
         _print_examples(islice(examples.list(database, source), limit), as_json)
 
 
 @app.command()
 @expand_options(without=("schemas",))
 def search(
-    stored: StoreOptions,
+    store_options: StoreOptions,
     options: AccessOptions,
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
     db: Annotated[str | None, typer.Option(help="The database that the question is for.")] = None,
@@ -303,71 +303,71 @@ def search(
 
     settings, kind = Settings(), cast("SelectorKind", by)
     numbers = get_selector_parameters(settings.model_copy(update={"examples": by}))
-    with stored.open(make=False) as examples, options.open_database(db) if db else nullcontext() as asked:
+    with store_options.open(make=False) as examples, options.open_database(db) if db else nullcontext() as target:
         query = ExampleQuery(question, simplified, draft_sql=draft)
-        if asked is None:
-            chosen = make_selector(kind, examples, **numbers).select(query)
+        if target is None:
+            selection = make_selector(kind, examples, **numbers).select(query)
         else:
-            index = ValueIndex.open(asked)
-            values, own = tuple(index.find(question, max(settings.values, 10))), database_identity(asked)
-            query = replace(query, schema=asked.schema(), values=values, database=own)
-            chosen = Toolset(asked, index, lambda: examples).find_examples.call(
+            index = ValueIndex.open(target)
+            values, identity = tuple(index.find(question, max(settings.values, 10))), database_identity(target)
+            query = replace(query, schema=target.schema(), values=values, database=identity)
+            selection = Toolset(target, index, lambda: examples).find_examples.call(
                 question=question, selector=kind, query=query, numbers=numbers, own=settings.own_examples
             )
-        _print_examples((FoundExample(example_id(example), example) for example in chosen), as_json)
+        _print_examples((FoundExample(example_id(example), example) for example in selection), as_json)
 
 
 @app.command()
 @expand_options()
 def remove(
-    stored: StoreOptions, ids: Annotated[list[str], typer.Argument(help="Identifiers, as `list` shows them.")]
+    store_options: StoreOptions, ids: Annotated[list[str], typer.Argument(help="Identifiers, as `list` shows them.")]
 ) -> None:
     """Remove examples. Exits with 1 if one does not exist."""
-    with stored.open(make=False) as examples:
-        removed = examples.remove(ids)
-    say(f"removed {removed}")
-    raise typer.Exit(0 if removed == len(set(ids)) else 1)
+    with store_options.open(make=False) as examples:
+        count = examples.remove(ids)
+    say(f"removed {count}")
+    raise typer.Exit(0 if count == len(set(ids)) else 1)
 
 
 @app.command()
 @expand_options()
-def stats(stored: StoreOptions, as_json: JsonOption = False) -> None:
+def stats(store_options: StoreOptions, as_json: JsonOption = False) -> None:
     """Count the examples in the store."""
-    with stored.open(make=False) as examples:
-        found = examples.stats()
+    with store_options.open(make=False) as examples:
+        totals = examples.stats()
     if as_json:
-        say(json.dumps(asdict(found)))
+        say(json.dumps(asdict(totals)))
         return
-    say(f"{found.examples} examples, {found.shared} shared, {found.sql_skeletons} SQL skeletons")
-    say(f"embedding {found.embedding}")
-    for name, number in sorted(found.by_database.items()):
+    say(f"{totals.examples} examples, {totals.shared} shared, {totals.sql_skeletons} SQL skeletons")
+    say(f"embedding {totals.embedding}")
+    for name, number in sorted(totals.by_database.items()):
         say(f"{number:>8}  {name}")
 
 
 @app.command()
 @expand_options()
-def reindex(stored: StoreOptions) -> None:
+def reindex(store_options: StoreOptions) -> None:
     """Rebuild the indexes of the store from its examples."""
-    with stored.open(make=False) as examples:
+    with store_options.open(make=False) as examples:
         say(f"indexed {examples.reindex()} examples")
 
 
-def _report_additions(done: Sequence[AddedExamples], refused: int = 0, remark: str = "") -> None:
-    added, known = sum(part.added for part in done), sum(part.known for part in done)
-    updated = sum(part.updated for part in done)
-    told = f", simplified anew {updated}" if updated else ""
-    say(f"added {added}, already stored {known}, refused {refused}{told}{remark}")
+def _report_additions(done: Sequence[AddedExamples], refusals: int = 0, remark: str = "") -> None:
+    new_count, old_count = sum(part.added for part in done), sum(part.known for part in done)
+    update_count = sum(part.updated for part in done)
+    note = f", simplified anew {update_count}" if update_count else ""
+    say(f"added {new_count}, already stored {old_count}, refused {refusals}{note}{remark}")
 
 
-def _print_examples(found: Iterable[FoundExample], as_json: bool) -> None:
+def _print_examples(hits: Iterable[FoundExample], as_json: bool) -> None:
     from ...tools.examples import to_json
 
-    for hit in found:
+    for hit in hits:
         if as_json:
             print_json_line({"id": hit.id, **json.loads(to_json(hit.example))})
         else:
             example = hit.example
-            seen = "shared" if example.shared else f"for {example.owner or example.database} alone"
-            added = f"{example.added:%Y-%m-%d %H:%M}" if example.added else "built in"
-            head = f"{hit.id}  {example.database}  {example.source}  {added}  {seen}"
+            scope = "shared" if example.shared else f"for {example.owner or example.database} alone"
+            when = f"{example.added:%Y-%m-%d %H:%M}" if example.added else "built in"
+            head = f"{hit.id}  {example.database}  {example.source}  {when}  {scope}"
             say(f"{head}\n  {example.question}\n  {example.sql}")

@@ -56,32 +56,32 @@ def check(
         return database.execute(sql, replace(limits, rows=1))
 
     with options.open() as database:
-        known = _read_knowledge_file(knowledge, database)
-        failed, unchecked = list[EntryProblem](), list[EntryProblem]()
-        for entry in known.entries:
+        definitions = _read_knowledge_file(knowledge, database)
+        failures, unchecked = list[EntryProblem](), list[EntryProblem]()
+        for entry in definitions.entries:
             try:
                 if why := run_entry_sql(entry, database.schema(), run_one_row):
                     unchecked.append(EntryProblem(entry, f"its SQL could not be checked: {why}"))
             except KnowledgeError as error:
-                failed.append(EntryProblem(entry, str(error)))
-        found = (*known.problems, *failed)
+                failures.append(EntryProblem(entry, str(error)))
+        flaws = (*definitions.problems, *failures)
         problems, open_ones = (
-            [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in some] for some in (found, unchecked)
+            [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in some] for some in (flaws, unchecked)
         )
-        broken = list(_check_verified_queries(database, limits, examples, embedding))
-    queries = [{"what": example.question, "source": example.source, "why": why} for example, why in broken if why]
+        results = list(_check_verified_queries(database, limits, examples, embedding))
+    queries = [{"what": example.question, "source": example.source, "why": why} for example, why in results if why]
     wrong = [*problems, *queries]
     if as_json:
         print_json_line(
-            {"entries": len(known.entries), "queries": len(broken), "problems": wrong, "unchecked": open_ones}
+            {"entries": len(definitions.entries), "queries": len(results), "problems": wrong, "unchecked": open_ones}
         )
     else:
         for problem in [*wrong, *open_ones]:
             warn(f"{problem['source']}: {problem['what']}: {problem['why']}")
-        rest = f", {len(unchecked)} not checked" if unchecked else ""
-        valid = len(known.entries) - len(failed) - len(unchecked)
-        say(f"definitions: {valid} valid, {len(problems)} invalid{rest}")
-        say(f"verified queries: {len(broken) - len(queries)} run, {len(queries)} do not")
+        note = f", {len(unchecked)} not checked" if unchecked else ""
+        valid = len(definitions.entries) - len(failures) - len(unchecked)
+        say(f"definitions: {valid} valid, {len(problems)} invalid{note}")
+        say(f"verified queries: {len(results) - len(queries)} run, {len(queries)} do not")
     raise typer.Exit(1 if wrong else 0)
 
 
@@ -96,10 +96,10 @@ def export(
     from ...tools.knowledge.write import build_knowledge_content
 
     with options.open() as database:
-        known = _read_knowledge_file(knowledge, database)
-    for problem in known.problems:
+        definitions = _read_knowledge_file(knowledge, database)
+    for problem in definitions.problems:
         warn(f"left out: {problem}")
-    content = build_knowledge_content(known.entries)
+    content = build_knowledge_content(definitions.entries)
     if form == "json":
         say(json.dumps(content, ensure_ascii=False, indent=2))
     else:
@@ -128,12 +128,12 @@ def suggest(
     Each is shown with queries that contain it. Nothing is saved: copy what is right into the knowledge file, under the
     words that people use.
     """
-    from ...tools.knowledge.proposals import suggest_entries as suggested
+    from ...tools.knowledge.proposals import suggest_entries
 
     with options.open() as database:
-        queries = [query for given in source for query in _read_logged_queries(given, database)]
-        found = suggested(queries, database.schema(), least)
-    for suggestion in found:
+        queries = [query for place in source for query in _read_logged_queries(place, database)]
+        suggestions = suggest_entries(queries, database.schema(), least)
+    for suggestion in suggestions:
         entry = suggestion.entry
         if as_json:
             fields = {"kind": entry.kind, "sql": entry.sql, "count": suggestion.count, "queries": suggestion.queries}
@@ -142,7 +142,7 @@ def suggest(
             say(f"{entry.kind}: {entry.sql}  ({suggestion.count} queries)")
             for query in suggestion.queries:
                 say(f"    {' '.join(query.split())[:160]}")
-    if not as_json and not found:
+    if not as_json and not suggestions:
         say(f"nothing occurs in at least {least} of the {len(queries)} queries that were read")
 
 
@@ -154,11 +154,11 @@ def schema() -> None:
     say(json.dumps(build_knowledge_json_schema(), indent=2))
 
 
-def _read_knowledge_file(given: str | None, database: Database) -> Knowledge:
+def _read_knowledge_file(name: str | None, database: Database) -> Knowledge:
     """Read the knowledge file of a database; raise `KnowledgeError` if it is missing."""
     from ...tools.knowledge import Knowledge, knowledge_path, read_knowledge
 
-    path = Path(given) if given else knowledge_path(database)
+    path = Path(name) if name else knowledge_path(database)
     if not path.is_file():
         raise KnowledgeError(f"there is no knowledge file {path}: write one, or name it with --knowledge")
     return Knowledge.of(read_knowledge(path), database)
@@ -173,8 +173,8 @@ def _check_verified_queries(
     place = store or get_store_folder()
     if not has_example_store(place):
         return
-    with ExampleStore.open(place, make_embedding(embedding)) as opened:
-        for hit in opened.seen_by(database).visible(database_identity(database)):
+    with ExampleStore.open(place, make_embedding(embedding)) as examples:
+        for hit in examples.seen_by(database).visible(database_identity(database)):
             if hit.example.owner == database_identity(database):
                 try:
                     database.execute(hit.example.sql, limits)
@@ -184,23 +184,23 @@ def _check_verified_queries(
                     yield hit.example, ""
 
 
-def _read_logged_queries(given: str, database: Database) -> Iterator[str]:
+def _read_logged_queries(source: str, database: Database) -> Iterator[str]:
     """Yield the queries in a file of SQL, in saved conversations, or in the server's log."""
     from ...tools.database.server.engine import UNREADABLE, ServerEngine
     from ...tools.knowledge.proposals import MOST
     from ...tools.sql.texts import split_statements
 
-    if given == _SERVER:
+    if source == _SERVER:
         if not isinstance(database.engine, ServerEngine):
             raise KnowledgeError(
                 f"{database.name} has no query log, because it is not a server: give a file of SQL to --from"
             )
-        kept = database.engine.read_query_log(MOST)
-        if hidden := kept.count(UNREADABLE):
+        queries = database.engine.read_query_log(MOST)
+        if hidden := queries.count(UNREADABLE):
             warn(f"this login cannot read {hidden} queries of other people: GRANT pg_read_all_stats TO it")
-        yield from (query for query in kept if query != UNREADABLE)
+        yield from (query for query in queries if query != UNREADABLE)
         return
-    path = Path(given)
+    path = Path(source)
     try:
         with path.open("rb") as file:
             head = file.read(16)

@@ -41,8 +41,8 @@ def _check_output_options(output: OutputOptions) -> Format | None:
         raise SettingsError(f"a file cannot have the format table: choose one of {', '.join(FORMATS)} with --format")
     if output.file is None and form in BINARY and sys.stdout.isatty():
         raise SettingsError(f"{form} cannot be printed as text: name a file with --output")
-    if written := form or (infer_export_format(output.file) if output.file else None):
-        check_format_installed(written)
+    if target_form := form or (infer_export_format(output.file) if output.file else None):
+        check_format_installed(target_form)
     if output.chart:
         verbs.check_chart_file(output.chart)
     return form
@@ -66,13 +66,13 @@ def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: F
     if not answer.answered:
         return False
     if output.file:
-        written = verbs.export(answer, agent.resources, output.file, form, rows=output.limit)
-        more = "; the query gives more" if written.truncated else ""
-        warn(f"wrote {written.rows:,} rows to {output.file}{more}")
+        outcome = verbs.export(answer, agent.resources, output.file, form, rows=output.limit)
+        more = "; the query gives more" if outcome.truncated else ""
+        warn(f"wrote {outcome.rows:,} rows to {output.file}{more}")
     if not output.chart:
         return True
-    drawn, said = write_chart_file(answer, output.chart)
-    warn(said)
+    drawn, message = write_chart_file(answer, output.chart)
+    warn(message)
     return drawn
 
 
@@ -82,13 +82,13 @@ def print_unrun_query(answer: Answer, agent: SQLAgent, output: OutputOptions) ->
         print_answer(answer, agent, replace(output, limit=None), None)
         return False
     reads = _list_query_tables(answer.sql, agent)
-    shown = Answer(
+    preview = Answer(
         replace(answer.record, text="Not run: --dry-run shows the query and what it would read.", choices=())
     )
     if output.as_json:
-        print_json_line(shown.to_dict() | {"status": "dry_run", "stop_kind": None, "reads": reads})
+        print_json_line(preview.to_dict() | {"status": "dry_run", "stop_kind": None, "reads": reads})
         return True
-    show_answer(shown, explain=True, facts=False)
+    show_answer(preview, explain=True, facts=False)
     tables: list[str] = []
     for table in reads:
         rows = "" if table["rows"] is None else f", {table['rows']:,} rows"
@@ -103,7 +103,7 @@ def _list_query_tables(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
 
     schema = agent.resources.database.schema()
     try:
-        used = find_used_schema_items(sql, schema)
+        items = find_used_schema_items(sql, schema)
     except SQLParseError:
         return []
     return [
@@ -112,12 +112,12 @@ def _list_query_tables(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
             "columns": [
                 column.name
                 for column in table.columns
-                if (table.name, column.name) in used.columns or (table.name, ALL_COLUMNS) in used.columns
+                if (table.name, column.name) in items.columns or (table.name, ALL_COLUMNS) in items.columns
             ],
             "rows": table.row_count,
         }
         for table in schema.tables
-        if table.name in used.tables
+        if table.name in items.tables
     ]
 
 
@@ -132,8 +132,8 @@ def write_chart_file(answer: Answer, file: Path) -> tuple[bool, str]:
 def _print_rows(answer: Answer, agent: SQLAgent, form: Format, limit: int | None) -> None:
     """Print the rows of an answer; on a terminal, without control characters."""
     sys.stdout.flush()
-    shown = form not in BINARY and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer"))
-    target = BytesIO() if shown else sys.stdout.buffer
+    is_text = form not in BINARY and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer"))
+    target = BytesIO() if is_text else sys.stdout.buffer
     verbs.export(answer, agent.resources, target, form, rows=limit)
     if isinstance(target, BytesIO):
         sys.stdout.write(sanitize_text(target.getvalue().decode()))

@@ -46,30 +46,30 @@ def collect_default_options() -> dict[str, str]:
 
     What is given on the command line wins, then the environment, then the folder's file, then the person's.
     """
-    chosen = read_default_options(config_folder() / NAME) | read_default_options(Path(NAME))
+    options = read_default_options(config_folder() / NAME) | read_default_options(Path(NAME))
     if os.environ.get("TABLETURN_MODEL"):
-        chosen.pop("model", None)
-    return chosen
+        options.pop("model", None)
+    return options
 
 
 def read_default_options(path: Path) -> dict[str, str]:
     """Return the default options in one file `tableturn.toml`."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        options = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"cannot read {path}: {error}") from None
-    for name, value in found.items():
+    for name, value in options.items():
         if name not in _OPTIONS:
             raise SettingsError(f"{path}: unknown key {name!r}; known keys: {', '.join(_OPTIONS)}")
         if not isinstance(value, str) or not value:
             raise SettingsError(f"{path}: {name} must be text, as in {name} = {_EXAMPLES[name]!r}, not {value!r}")
-    if found.get("format", "table") not in _FORMATS:
-        raise SettingsError(f"{path}: format must be one of {', '.join(_FORMATS)}, not {found['format']!r}")
-    if "://" not in (database := found.get("database", "://")):
-        found["database"] = str(path.parent / Path(database).expanduser())  # a path is meant from the file's folder
-    return {_OPTIONS[name]: value for name, value in found.items()}
+    if options.get("format", "table") not in _FORMATS:
+        raise SettingsError(f"{path}: format must be one of {', '.join(_FORMATS)}, not {options['format']!r}")
+    if "://" not in (database := options.get("database", "://")):
+        options["database"] = str(path.parent / Path(database).expanduser())  # a path is meant from the file's folder
+    return {_OPTIONS[name]: value for name, value in options.items()}
 
 
 _EXAMPLES = {"database": "shop.db", "model": "openai:gpt-5-mini", "format": "table"}
@@ -150,26 +150,26 @@ class RootCommandGroup(TyperGroup):
                 app = entry.load()
                 if not isinstance(app, typer.Typer):
                     raise TypeError(f"expected a typer.Typer, got {type(app).__name__}")
-                found: dict[str, Any] = dict(typer.main.get_group(app).commands)
+                commands: dict[str, Any] = dict(typer.main.get_group(app).commands)
             except Exception as error:  # noqa: BLE001 - whatever a plug-in raises, the others must work
                 reason = " ".join(f"{type(error).__name__}: {error}".split())
                 message = f"the commands of plug-in {entry.name!r} ({entry.value}) are left out: {reason}"
                 warn(f"tableturn: {message}")
             else:
-                for name, command in found.items():
+                for name, command in commands.items():
                     self.commands.setdefault(name, command)
 
 
 @contextmanager
 def _print_deprecations() -> Generator[None]:
     """Print each deprecation warning once, as a line on standard error."""
-    shown: set[str] = set()
+    messages: set[str] = set()
 
     def show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if not issubclass(category, Deprecated):
             usual(message, category, *place, **more)
-        elif str(message) not in shown:
-            shown.add(str(message))
+        elif str(message) not in messages:
+            messages.add(str(message))
             warn(f"tableturn: {message}")
 
     with warnings.catch_warnings():

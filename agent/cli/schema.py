@@ -47,19 +47,19 @@ def annotate(
     rules, user = options.make_access_rules(), options.user
     with SQLAgent(options.locate(options.db), model=model, base_url=base_url, user=user, **rules) as agent:
         store = agent.resources.schemas.annotations()
-        described = store.open_fresh_store() if again else store
+        target = store.open_fresh_store() if again else store
         try:
-            done, usage = describe_whole_schema(agent.resources, agent.settings, described, calls)
+            done, usage = describe_whole_schema(agent.resources, agent.settings, target, calls)
         except ModelError as error:
             raise ModelError(f"{error}; descriptions so far are saved; run the same command to continue") from error
-    if again and not done.left:
-        store.merge_fresh_store(described)
-        described = store
-    known = described.read()
-    found = {
-        "tables": sum(map(bool, known.tables.values())),
-        "columns": sum(map(bool, known.columns.values())),
-        "left": done.left,
+    if again and not done.remaining:
+        store.merge_fresh_store(target)
+        target = store
+    descriptions = target.read()
+    counts = {
+        "tables": sum(map(bool, descriptions.tables.values())),
+        "columns": sum(map(bool, descriptions.columns.values())),
+        "left": done.remaining,
         "cut": done.cut,
         "unusable": done.unusable,
         "calls": usage.llm_calls,
@@ -67,15 +67,15 @@ def annotate(
         "completion_tokens": usage.completion_tokens,
     }
     if as_json:
-        say(json.dumps(found))
+        say(json.dumps(counts))
         return
-    say(f"{found['tables']} tables and {found['columns']} columns described, {found['calls']} calls")
+    say(f"{counts['tables']} tables and {counts['columns']} columns described, {counts['calls']} calls")
     if done.cut:
         say(f"{done.cut} replies were cut at the output limit; what they lacked was asked for again")
     if done.unusable:
         say(f"{done.unusable} replies described nothing: use --again, or another model")
-    if done.left:
-        say(f"{done.left} remain: run the command again to continue")
+    if done.remaining:
+        say(f"{done.remaining} remain: run the command again to continue")
 
 
 _WINDOWS = 4  # windows of a long history that are gone through: what lies further back has no more say in the last one
@@ -110,37 +110,37 @@ def link(
     with options.open() as database:
         schema = database.schema()
         if annotations:
-            known = read_newest_annotations(database)
-            if not (known.tables or known.columns):
+            descriptions = read_newest_annotations(database)
+            if not (descriptions.tables or descriptions.columns):
                 raise SettingsError(
                     f"this schema has no descriptions yet: run tableturn annotate --db {database.location} --model ..."
                 )
-            schema = known.on(schema)
+            schema = descriptions.on(schema)
         linker = SchemaLinker(schema, ValueIndex.open(database))
         past = _link_recent_turns(turns, linker)
         # Reading the model and indexing the values happen once and are no part of linking a question.
         linker.link("warm up")
         start = perf_counter()
-        linked = linker.link(question, past, threshold=threshold)
+        links = linker.link(question, past, threshold=threshold)
         milliseconds = 1000 * (perf_counter() - start)
-        base = choose_base_turn(question, linked.items, past, runs=partial(can_still_run_query, database))
-    found: dict[str, Any] = {
-        "tables": [{"name": item.table, "p": round(item.p, 4)} for item in linked.items if item.column is None],
+        base = choose_base_turn(question, links.items, past, runs=partial(can_still_run_query, database))
+    fields: dict[str, Any] = {
+        "tables": [{"name": item.table, "p": round(item.p, 4)} for item in links.items if item.column is None],
         "columns": [
             {"table": item.table, "name": item.column, "p": round(item.p, 4)}
-            for item in linked.items
+            for item in links.items
             if item.column is not None
         ],
         "kept": [
-            {"table": table.name, "columns": [column.name for column in table.columns]} for table in linked.kept.tables
+            {"table": table.name, "columns": [column.name for column in table.columns]} for table in links.kept.tables
         ],
         "base_sql": base.sql if base else None,
         "milliseconds": round(milliseconds, 2),
     }
     if as_json:
-        print_json_line(found)
+        print_json_line(fields)
     else:
-        say(_format_linked_schema(found))
+        say(_format_linked_schema(fields))
 
 
 def _link_recent_turns(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTurn]:
@@ -148,23 +148,23 @@ def _link_recent_turns(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[
     from ..settings import Settings
 
     window = Settings().history_window
-    seen: list[PastTurn] = []
+    past: list[PastTurn] = []
     for turn in turns[-_WINDOWS * window :]:
-        items = linker.link(turn.question, seen[-window:]).items
-        seen.append(replace(turn, items=tuple((item.table, item.column, item.p) for item in items)))
-    return seen[-window:]
+        items = linker.link(turn.question, past[-window:]).items
+        past.append(replace(turn, items=tuple((item.table, item.column, item.p) for item in items)))
+    return past[-window:]
 
 
-def _format_linked_schema(found: dict[str, Any]) -> str:
-    likely = {(item["table"], item["name"]): item["p"] for item in found["columns"]}
-    tables = {item["name"]: item["p"] for item in found["tables"]}
+def _format_linked_schema(fields: dict[str, Any]) -> str:
+    likely = {(item["table"], item["name"]): item["p"] for item in fields["columns"]}
+    tables = {item["name"]: item["p"] for item in fields["tables"]}
     lines: list[str] = []
-    for part in found["kept"]:
+    for part in fields["kept"]:
         lines.append(f"{tables[part['table']]:.2f}  {part['table']}")
         lines += [f"  {likely[part['table'], name]:.2f}  {name}" for name in part["columns"]]
-    if found["base_sql"]:
-        lines.append(f"builds on: {found['base_sql']}")
-    lines.append(f"{len(found['kept'])} of {len(tables)} tables, {found['milliseconds']} ms")
+    if fields["base_sql"]:
+        lines.append(f"builds on: {fields['base_sql']}")
+    lines.append(f"{len(fields['kept'])} of {len(tables)} tables, {fields['milliseconds']} ms")
     return "\n".join(lines)
 
 
@@ -216,14 +216,14 @@ def schema(
 
     with options.open() as database:
         if what_leaves:
-            found = _list_column_egress_levels(database, MaskedDatabase(database).text)
-            print_json_line(found) if as_json else say(_format_egress_levels(found))
+            levels = _list_column_egress_levels(database, MaskedDatabase(database).text)
+            print_json_line(levels) if as_json else say(_format_egress_levels(levels))
             return
         text = read_schema(database).text
     print_json_line({"database": database.name, "schema": text}) if as_json else say(text)
 
 
-def _list_column_egress_levels(database: Database, masked: Callable[[str], str]) -> dict[str, Any]:
+def _list_column_egress_levels(database: Database, mask: Callable[[str], str]) -> dict[str, Any]:
     leaving = database.leaving()
     columns = [
         {
@@ -232,7 +232,7 @@ def _list_column_egress_levels(database: Database, masked: Callable[[str], str])
             "level": leaving.column_levels.get((table.name, column.name), "values"),
             "kind": column.kind,
             "distinct": column.distinct,
-            "samples": [masked(str(sample)) for sample in column.samples],
+            "samples": [mask(str(sample)) for sample in column.samples],
         }
         for table in leaving.visible_schema.tables
         for column in table.columns
@@ -240,14 +240,14 @@ def _list_column_egress_levels(database: Database, masked: Callable[[str], str])
     return {"database": database.name, "mask": list(leaving.egress.mask), "columns": columns}
 
 
-def _format_egress_levels(found: dict[str, Any]) -> str:
+def _format_egress_levels(levels: dict[str, Any]) -> str:
     lines: list[str] = []
-    for column in found["columns"]:
+    for column in levels["columns"]:
         lines.append(f"{column['table']}.{column['name']}: {_SAYS[column['level']]}")
-        shown = ", ".join(column["samples"])
+        samples = ", ".join(column["samples"])
         if column["level"] == "values":
-            lines.append(f"    such as {shown}" if shown else "    no samples")
-    lines.append(f"masked everywhere: {', '.join(found['mask']) or 'nothing'}")
+            lines.append(f"    such as {samples}" if samples else "    no samples")
+    lines.append(f"masked everywhere: {', '.join(levels['mask']) or 'nothing'}")
     lines.append("always sent: names, types, keys, row counts of tables, comments, and the questions")
     return "\n".join(lines)
 

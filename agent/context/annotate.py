@@ -32,7 +32,7 @@ class AnnotationProgress:
     """The progress of describing a schema."""
 
     calls: int  # tasks: second tries not counted
-    left: int  # columns and tables that are not described yet
+    remaining: int  # columns and tables that are not described yet
     cut: int = 0  # replies that were cut at the output limit
     unusable: int = 0  # replies that described nothing: what they were asked about counts as done
 
@@ -50,9 +50,9 @@ def annotate(run: Run) -> Body[list[str]]:
     except (ModelError, NotUnderstood) as error:
         return [f"the schema was not described further: {error}"]
     notes: list[str] = []
-    if done.left:
+    if done.remaining:
         cut = f"; {done.cut} descriptions were cut at max_output_tokens" if done.cut else ""
-        notes.append(f"{done.left} columns and tables are not described yet{cut}")
+        notes.append(f"{done.remaining} columns and tables are not described yet{cut}")
     if done.unusable:
         notes.append(f"{done.unusable} replies described nothing: `tableturn annotate --again` asks again")
     return notes
@@ -79,28 +79,28 @@ def describe(
     Columns and tables with a comment of their own are skipped. What a reply leaves out is not asked for again; what is
     missing because a reply was cut at the output limit is, fewer at once.
     """
-    known = store.read()
+    annotations = store.read()
     columns = max(1, min(COLUMNS_A_CALL, prompt_tokens // _TOKENS_A_COLUMN))
     tables = max(1, min(TABLES_A_CALL, prompt_tokens // _TOKENS_A_TABLE))
-    made = cut = unusable = 0
-    while made < calls:
-        if pairs := tuple(known.list_undescribed_columns(schema)[:columns]):
+    calls_made = cut = unusable = 0
+    while calls_made < calls:
+        if pairs := tuple(annotations.list_undescribed_columns(schema)[:columns]):
             names = [(table.name, column.name) for table, column in pairs]
             phrases = yield from _request_phrases(AnnotateColumnsTask(pairs, schema.dialect), len(pairs), annotator)
-            found = Annotations(columns=_map_names_to_phrases(names, phrases))
-        elif some := tuple(known.list_undescribed_tables(known.on(schema))[:tables]):
+            phrases_by_name = Annotations(columns=_map_names_to_phrases(names, phrases))
+        elif some := tuple(annotations.list_undescribed_tables(annotations.on(schema))[:tables]):
             phrases = yield from _request_phrases(AnnotateTablesTask(some, schema.dialect), len(some), annotator)
-            found = Annotations(tables=_map_names_to_phrases([table.name for table in some], phrases))
+            phrases_by_name = Annotations(tables=_map_names_to_phrases([table.name for table in some], phrases))
         else:
             break
         if None in phrases:
             columns, tables, cut = max(1, columns // 2), max(1, tables // 2), cut + 1
         elif not any(phrases):
             unusable += 1
-        known = yield from do(partial(store.add, found))
-        made += 1
-    left = len(known.list_undescribed_columns(schema)) + len(known.list_undescribed_tables(schema))
-    return AnnotationProgress(made, left, cut, unusable)
+        annotations = yield from do(partial(store.add, phrases_by_name))
+        calls_made += 1
+    missing = len(annotations.list_undescribed_columns(schema)) + len(annotations.list_undescribed_tables(schema))
+    return AnnotationProgress(calls_made, missing, cut, unusable)
 
 
 def _map_names_to_phrases(names: Sequence[Name], phrases: Phrases) -> dict[Name, str]:

@@ -22,7 +22,7 @@ ASKED = "I don't know what “{}” means here: it is in no name, value or defin
 
 @with_fallback("knowledge", NOTHING)
 def find_definitions(
-    turn: Turn, linked: Iterable[tuple[str, str | None, float]], run: Run, before: str = ""
+    turn: Turn, items: Iterable[tuple[str, str | None, float]], run: Run, before: str = ""
 ) -> SelectedEntries:
     """Return the definitions that a turn needs; none if the translator cannot use definitions.
 
@@ -32,7 +32,7 @@ def find_definitions(
     if not budget or not run.translator.reads_examples or (knowledge := run.knowledge) is None:
         return NOTHING
     text = " ".join(dict.fromkeys(filter(None, [before, get_full_question(turn), turn.rephrasing.rephrased])))
-    return knowledge.find(text, linked, budget * _CHARACTERS)
+    return knowledge.find(text, items, budget * _CHARACTERS)
 
 
 @with_fallback("knowledge", ())
@@ -41,26 +41,26 @@ def list_unread_entries(turn: Turn, run: Run) -> tuple[str, ...]:
 
     Reads the schema, so call it within an effect.
     """
-    known = None if run.translator.reads_examples else run.knowledge
-    found = known.find(f"{get_full_question(turn)} {turn.rephrasing.rephrased}") if known else NOTHING
-    names = [f"“{entry.name}”" for entry in found.entries if entry.kind in ("term", "metric")]
+    knowledge = None if run.translator.reads_examples else run.knowledge
+    selection = knowledge.find(f"{get_full_question(turn)} {turn.rephrasing.rephrased}") if knowledge else NOTHING
+    names = [f"“{entry.name}”" for entry in selection.entries if entry.kind in ("term", "metric")]
     if not names:
         return ()
     return (f"not understood: the offline translator reads no definitions, and {', '.join(names)} has one",)
 
 
 @with_fallback("knowledge", "")
-def find_unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
+def find_unknown_word(turn: Turn, values: Sequence[ValueMatch], texts: Iterable[str], run: Run) -> str:
     """Return the question's first unknown word that nobody was asked about yet, or ''.
 
     Only where there is a knowledge file, in which the answer can be remembered; a word that was said before is known.
     """
     may_ask = run.settings.clarify and turn.clarifications < run.settings.max_clarifications
-    known = run.knowledge if may_ask and run.translator.reads_examples else None
-    if known is None:
+    knowledge = run.knowledge if may_ask and run.translator.reads_examples else None
+    if knowledge is None:
         return ""
-    context = " ".join(said).casefold()
-    words = known.find_unknown(turn.question, values)
+    context = " ".join(texts).casefold()
+    words = knowledge.find_unknown(turn.question, values)
     return next((word for word in words if word not in turn.unknown and word.casefold() not in context), "")
 
 
@@ -76,19 +76,19 @@ def list_problem_notes(run: Run) -> tuple[str, ...]:
 
 
 @with_fallback("knowledge", ())
-def used_knowledge(query: Query | None, turn: Turn) -> tuple[UsedKnowledge, ...]:
+def find_used_knowledge(query: Query | None, turn: Turn) -> tuple[UsedKnowledge, ...]:
     """Return the definitions on which an answer is based."""
     if query is None:
         return ()
-    found = find_used_entries(query, turn.knowledge, f"{get_full_question(turn)} {turn.rephrasing.rephrased}")
-    used: list[UsedKnowledge] = []
-    for entry in found:
+    entries = find_used_entries(query, turn.knowledge, f"{get_full_question(turn)} {turn.rephrasing.rephrased}")
+    knowledge: list[UsedKnowledge] = []
+    for entry in entries:
         text = entry.text or ", ".join(f"{code} is {meaning}" for code, meaning in entry.values)
-        used.append(UsedKnowledge(entry.kind, entry.name, text, entry.sql, entry.author, entry.added))
-    return tuple(used)
+        knowledge.append(UsedKnowledge(entry.kind, entry.name, text, entry.sql, entry.author, entry.added))
+    return tuple(knowledge)
 
 
 def list_explained_words(turn: Turn) -> tuple[Entry, ...]:
     """Return the words that a person explained in this turn, as entries to save."""
-    answers = {word: answer for word in turn.unknown for asked, answer in turn.clarified if asked == ASKED.format(word)}
+    answers = {word: answer for word in turn.unknown for text, answer in turn.clarified if text == ASKED.format(word)}
     return tuple(Entry("term", word, answer) for word, answer in answers.items())

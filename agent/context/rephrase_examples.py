@@ -106,9 +106,9 @@ def simplify_dialogue(dialogue: Dialogue, translator: RequestLimitedTranslator) 
 def group_pairs_into_dialogues(store: ExampleStore) -> list[Dialogue]:
     """Return a store's imported examples grouped into dialogues, then the single examples."""
     pairs = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
-    spoken = sorted((one for one in pairs if one.turn), key=lambda one: (one.source, one.turn))
-    grouped = [tuple(turns) for _, turns in groupby(spoken, key=lambda one: one.source)]
-    return grouped + [(one,) for one in pairs if not one.turn]
+    dialogue_pairs = sorted((pair for pair in pairs if pair.turn), key=lambda pair: (pair.source, pair.turn))
+    dialogues = [tuple(turns) for _, turns in groupby(dialogue_pairs, key=lambda pair: pair.source)]
+    return dialogues + [(pair,) for pair in pairs if not pair.turn]
 
 
 def complete_example_pairs(
@@ -123,26 +123,26 @@ def complete_example_pairs(
 ) -> PairProgress:
     """Add missing rephrased or simplified questions to stored examples, dialogue by dialogue."""
     everything, asker = group_pairs_into_dialogues(store), RequestLimitedTranslator(translator, calls)
-    progress = PairProgress(sum(bool(has(pair)) for one in everything for pair in one), sum(map(len, everything)))
+    progress = PairProgress(sum(bool(has(pair)) for turns in everything for pair in turns), sum(map(len, everything)))
 
     def complete_dialogue(dialogue: Dialogue) -> list[Example]:
-        asked: list[Example] = []
+        attempts: list[Example] = []
         try:
             for example in forms(dialogue, asker):
-                asked.append(example)
+                attempts.append(example)
         except _RequestLimitReached:
             pass
-        return asked
+        return attempts
 
     with ThreadPoolExecutor(jobs) as threads:
-        waiting = [threads.submit(complete_dialogue, one) for one in everything if not all(map(has, one))]
+        waiting = [threads.submit(complete_dialogue, turns) for turns in everything if not all(map(has, turns))]
         try:
             for future in as_completed(waiting):
-                asked = future.result()
-                if made := [example for example in asked if has(example)]:
-                    store.add(made, strict=False)
-                done, failed = progress.done + len(made), progress.failed + len(asked) - len(made)
-                progress = PairProgress(done, progress.pairs, failed, asker.calls)
+                attempts = future.result()
+                if pairs := [example for example in attempts if has(example)]:
+                    store.add(pairs, strict=False)
+                done, failures = progress.done + len(pairs), progress.failed + len(attempts) - len(pairs)
+                progress = PairProgress(done, progress.pairs, failures, asker.calls)
                 tell(progress)
         finally:
             threads.shutdown(cancel_futures=True)

@@ -51,8 +51,8 @@ def get_validated_turn_records(state: AgentState) -> list[Record]:
 def _read_past_turn_records(state: AgentState) -> list[Record]:
     if turns := state.get("turns"):
         return turns
-    carried = (message.additional_kwargs.get(KEY) for message in state.get("messages", []) if message.type == "ai")
-    return [dict(record) for record in carried if isinstance(record, Mapping)]
+    records = (message.additional_kwargs.get(KEY) for message in state.get("messages", []) if message.type == "ai")
+    return [dict(record) for record in records if isinstance(record, Mapping)]
 
 
 def list_readable_turns(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
@@ -76,7 +76,7 @@ def make_unread_turns_note(state: AgentState, run: Run) -> str:
 
 def get_full_question(turn: Turn) -> str:
     """Return the question as the person asked it, with the replies to clarifications."""
-    return " ".join([turn.question, *(f"({answered})" for _, answered in turn.clarified)])
+    return " ".join([turn.question, *(f"({reply})" for _, reply in turn.clarified)])
 
 
 def is_non_english_question(turn: Turn, schema: Schema) -> bool:
@@ -95,8 +95,8 @@ def get_previous_question(turn: Turn, history: tuple[PastTurn, ...]) -> str:
 def make_history_update(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> Update:
     """Return the update that adds a finished turn and its answer to the conversation."""
     turns = [*get_validated_turn_records(state), dump(turn)][-max(settings.history_window, 1) :]
-    carried = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))
-    return {"turns": turns, "messages": [AIMessage(text, additional_kwargs={KEY: carried})]}
+    record = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))
+    return {"turns": turns, "messages": [AIMessage(text, additional_kwargs={KEY: record})]}
 
 
 MOST_COLUMNS = 400
@@ -116,8 +116,8 @@ def select_overview_schema(question: str, history: tuple[PastTurn, ...], run: Ru
             return schema, False
 
         def select_likely_columns() -> tuple[Schema, bool]:
-            linked = run.linker().link(question, history, max_columns=MOST_COLUMNS)
-            return shorten_schema(linked.kept, schema), True
+            link = run.linker().link(question, history, max_columns=MOST_COLUMNS)
+            return shorten_schema(link.kept, schema), True
 
         return call_with_fallback("linking", select_likely_columns, (schema, False))
 
@@ -142,12 +142,12 @@ def _limit_names(names: Iterable[str]) -> list[str]:
     return [name for name, length in zip(names, lengths, strict=False) if length < _ROOM_OF_NAMES]
 
 
-def _group_similar_tables(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _group_similar_tables(part: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return shown tables, each with hidden tables whose names differ only by numbers."""
     others = find_table_families(schema)
-    first = {id(others[table.name]): table.name for table in reversed(shown.tables) if table.name in others}
-    found = ((name, [other for other in others[name] if not shown.table(other)]) for name in reversed(first.values()))
-    return tuple((name, tuple(sorted(like))) for name, like in found if like)
+    first = {id(others[table.name]): table.name for table in reversed(part.tables) if table.name in others}
+    groups = ((name, [other for other in others[name] if not part.table(other)]) for name in reversed(first.values()))
+    return tuple((name, tuple(sorted(like))) for name, like in groups if like)
 
 
 def choose_reply_form(turn: Turn, settings: Settings) -> ReplyForm:
@@ -165,32 +165,32 @@ def make_generate_task(state: AgentState, run: Run) -> Body[GenerateSQLTask]:
 
 
 def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
-    settings, turn, database, whole = run.settings, load_turn(state), run.resources.database, run.schema
-    own_form, shown = settings.prompt_style == "full", _select_shown_schema(state, whole)
-    if whole.shown_column_count > MOST_COLUMNS:
-        shown = shorten_schema(shown, whole)
-    complete = whole.shown_column_count == shown.shown_column_count and len(whole.tables) == len(shown.tables)
-    unshown: list[str] = []
+    settings, turn, database, schema = run.settings, load_turn(state), run.resources.database, run.schema
+    own_form, part = settings.prompt_style == "full", _select_shown_schema(state, schema)
+    if schema.shown_column_count > MOST_COLUMNS:
+        part = shorten_schema(part, schema)
+    complete = schema.shown_column_count == part.shown_column_count and len(schema.tables) == len(part.tables)
+    hidden: list[str] = []
     if settings.tell_unshown and not complete:
         likely = [table for table, column, _ in turn.items if column is None]
-        names = dict.fromkeys([*likely, *(table.name for table in whole.tables)])
-        unshown = [name for name in names if shown.table(name) is None]
-    copied, alike = list[str](), ()
-    if own_form and unshown:
-        alike = _group_similar_tables(shown, whole)
-        copied = [name for name in unshown if name in find_copies(whole)]
-        kin, aside = find_table_families(whole), {*copied, *(name for _, names in alike for name in names)}
-        rest = {kin.get(name, (name,))[0]: name for name in reversed(unshown) if name not in aside}
-        unshown, copied = (_limit_names(sorted(rest.values(), key=unshown.index)), _limit_names(copied)[:_MOST_COPIES])
+        names = dict.fromkeys([*likely, *(table.name for table in schema.tables)])
+        hidden = [name for name in names if part.table(name) is None]
+    copies, alike = list[str](), ()
+    if own_form and hidden:
+        alike = _group_similar_tables(part, schema)
+        copies = [name for name in hidden if name in find_copies(schema)]
+        kin, aside = find_table_families(schema), {*copies, *(name for _, names in alike for name in names)}
+        kinds = {kin.get(name, (name,))[0]: name for name in reversed(hidden) if name not in aside}
+        hidden, copies = (_limit_names(sorted(kinds.values(), key=hidden.index)), _limit_names(copies)[:_MOST_COPIES])
     attempts, day = get_attempts(state), date.today()
-    made, asked = turn.rephrasing, get_full_question(turn)
+    rephrasing, wording = turn.rephrasing, get_full_question(turn)
     # What the question as it was made says no more than as it was asked is left out.
-    beside = Rephrasing("", "") if made.rephrased == asked else made
-    plain = made.simplified if settings.show_simplified and made.simplified != asked else ""
+    beside = Rephrasing("", "") if rephrasing.rephrased == wording else rephrasing
+    plain = rephrasing.simplified if settings.show_simplified and rephrasing.simplified != wording else ""
     return GenerateSQLTask(
         question=turn.question,
         rephrasing=replace(beside, simplified=plain),
-        schema=shown if settings.tell_unshown else shown.as_complete_schema(),
+        schema=part if settings.tell_unshown else part.as_complete_schema(),
         history=select_history(state, run),
         base=turn.base,
         evidence=turn.evidence,
@@ -199,12 +199,12 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
         examples=turn.examples,
         style=settings.prompt_style,
         schema_style=settings.schema_style,
-        unshown=tuple(unshown[:MOST_UNSHOWN]),
-        copies=tuple(copied),
+        unshown=tuple(hidden[:MOST_UNSHOWN]),
+        copies=tuple(copies),
         alike=alike,
         requested=call_with_fallback(
             "linking",
-            lambda: frozenset[str]().union(*(find_requested_tables(shown, attempt.sql) for attempt in attempts)),
+            lambda: frozenset[str]().union(*(find_requested_tables(part, attempt.sql) for attempt in attempts)),
             frozenset[str](),
         ),
         ranked=settings.link_schema,
@@ -216,7 +216,7 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
         engine=database.engine.name,
         reply=choose_reply_form(turn, settings),
         clarified=turn.clarified,
-        declared=whole if complete and own_form else None,  # in whose form all of it is to be seen anyway
+        declared=schema if complete and own_form else None,  # in whose form all of it is to be seen anyway
         dialect_notes=dialect_notes(database.dialect) if own_form else (),
         conventions=settings.conventions,
         today=f"{day.isoformat()}, a {day:%A}" if own_form and settings.today == "clock" else "",

@@ -60,26 +60,26 @@ def _make_table(result: PlainResult) -> Table:
     return Table(result.columns, ("mixed",) * len(result.columns), result.rows, result.truncated, 0.0)
 
 
-def compare_attempts(one: Attempt, other: Attempt) -> bool | None:
+def compare_attempts(first: Attempt, second: Attempt) -> bool | None:
     """Return whether two attempts gave the same result; None if unknown.
 
     Of results that were both cut, the first rows tell nothing, unless they are the same query's. Nor do results of
     which cells are withheld.
     """
-    if one.result is None or other.result is None:
+    if first.result is None or second.result is None:
         return None
-    cut = one.result.truncated and other.result.truncated
-    if cut or one.result.withheld or other.result.withheld:
-        return _is_same_query(one.sql, other.sql, one.dialect) or None
-    if one.result.truncated or other.result.truncated:
+    cut = first.result.truncated and second.result.truncated
+    if cut or first.result.withheld or second.result.withheld:
+        return _is_same_query(first.sql, second.sql, first.dialect) or None
+    if first.result.truncated or second.result.truncated:
         return False
-    ordered = is_ordered(one.sql, one.dialect) and is_ordered(other.sql, other.dialect)
-    return same_result(one.result.rows, other.result.rows, ordered=ordered)
+    in_order = is_ordered(first.sql, first.dialect) and is_ordered(second.sql, second.dialect)
+    return same_result(first.result.rows, second.result.rows, ordered=in_order)
 
 
-def have_same_result(one: Attempt, other: Attempt) -> bool:
+def have_same_result(first: Attempt, second: Attempt) -> bool:
     """Whether two attempts certainly gave the same result."""
-    return compare_attempts(one, other) is True
+    return compare_attempts(first, second) is True
 
 
 def _is_same_query(sql: str, other: str, dialect: str) -> bool:
@@ -126,17 +126,17 @@ def group_attempts_by_result(attempts: Sequence[Attempt]) -> tuple[ResultGroup, 
     for attempt in attempts:
         if attempt.result is None:
             continue
-        for known in members:
-            if have_same_result(known[0], attempt):
-                known.append(attempt)
+        for group in members:
+            if have_same_result(group[0], attempt):
+                group.append(attempt)
                 break
         else:
             members.append([attempt])
-    found = [
+    groups = [
         ResultGroup(best := max(same, key=compute_draft_score), len(same), VOTE * len(same) + compute_draft_score(best))
         for same in members
     ]
-    return tuple(sorted(found, key=lambda one: -one.score))
+    return tuple(sorted(groups, key=lambda best_group: -best_group.score))
 
 
 def choose(attempts: Sequence[Attempt], code: CodeResult | None = None) -> Attempt:
@@ -166,8 +166,8 @@ def get_rejection_reason(attempt: Attempt, previous: Attempt, code: CodeResult |
         return None  # or the same query, of which its writer now says why it may be wrong
     if sought is not None:
         # With the value that the column holds, a result without rows is the better founded one.
-        found = find_query_constants(attempt.sql, attempt.dialect).has_matching_constant(sought.near)
-        return None if found else f"does not look for {sought.near!r}"
+        has_value = find_query_constants(attempt.sql, attempt.dialect).has_matching_constant(sought.near)
+        return None if has_value else f"does not look for {sought.near!r}"
     comparison = compare_code_with_query(attempt, code)
     if differs(compare_code_with_query(previous, code)) and comparison is not None and comparison.agree:
         return None

@@ -138,28 +138,28 @@ class ConfidenceWeights:
 @cache
 def load_weights() -> ConfidenceWeights:
     """Return the packaged confidence weights, fitted by `evals.lab train evidence`."""
-    kept: dict[str, Any] = json.loads((files(__package__ or "") / "data" / "evidence.json").read_text("utf-8"))
-    return ConfidenceWeights(kept["prior"], kept["intercept"], {**BY_HAND, **kept["signals"]})
+    fields: dict[str, Any] = json.loads((files(__package__ or "") / "data" / "evidence.json").read_text("utf-8"))
+    return ConfidenceWeights(fields["prior"], fields["intercept"], {**BY_HAND, **fields["signals"]})
 
 
 def confidence(
     signals: Mapping[str, float], standing: ModelTrackRecord | None = None, weights: ConfidenceWeights | None = None
 ) -> float:
     """Return the probability that an answer is right."""
-    weights, standing, said = (weights or load_weights(), standing or ModelTrackRecord(), bool(signals["said"]))
-    if said:
+    weights, standing, has_word = (weights or load_weights(), standing or ModelTrackRecord(), bool(signals["said"]))
+    if has_word:
         sure = min(max(1 - signals["unsure"], FURTHEST), 1 - FURTHEST)
         value = logit(sure) + logit(estimate_model_accuracy(standing, OVER)) - logit(OVER)
     else:
         value = weights.intercept + logit(estimate_model_accuracy(standing, weights.prior))
-    counted = (name for name in weights.signals if not (said and name in WITHOUT_WORD))
-    value += sum(weights.signals[name] * signals[name] for name in counted)
+    names = (name for name in weights.signals if not (has_word and name in WITHOUT_WORD))
+    value += sum(weights.signals[name] * signals[name] for name in names)
     return round(1 / (1 + math.exp(-value)), 3)
 
 
 def estimate_model_accuracy(standing: ModelTrackRecord, prior: float) -> float:
     """Return a model's estimated accuracy on a database, by scores there and elsewhere."""
-    for past in (standing.elsewhere, standing.here):
+    for past in (standing.others, standing.database):
         prior = (past.right + STRENGTH * prior) / (past.n + STRENGTH)
     return prior
 
@@ -181,7 +181,7 @@ def choose_confidence_level(value: float, reason: str) -> Literal["sure", "fairl
 
 def list_answer_doubts(
     attempt: Attempt,
-    found: AnswerEvidence,
+    evidence: AnswerEvidence,
     comparison: ResultComparison | None = None,
     attempts: Sequence[Attempt] = (),
     labels: Labels | None = None,
@@ -190,28 +190,28 @@ def list_answer_doubts(
 
     Other readings of the question, rows that are lost and values that no row has are told in the answer itself.
     """
-    said, labels = list[str](), labels or Labels()
-    if found.approved:
-        return said
+    doubts, labels = list[str](), labels or Labels()
+    if evidence.approved:
+        return doubts
     if comparison is not None and differs(comparison):
-        said.append(f"{labels.say('code_differs')} ({comparison.reason})")
-    drafts = found.agreeing + found.differing - (comparison is not None)
-    if differing := found.differing - differs(comparison):
-        said.append(_format_disagreement(differing, drafts, labels))
+        doubts.append(f"{labels.say('code_differs')} ({comparison.reason})")
+    drafts = evidence.agreeing + evidence.differing - (comparison is not None)
+    if differing := evidence.differing - differs(comparison):
+        doubts.append(_format_disagreement(differing, drafts, labels))
     if attempt.result is not None and is_empty_or_zero_result(attempt.result):
-        said += attempt.never
-    if attempt.comments.doubt and found.sure is not None and found.sure < DOUBTED:
-        said.append(labels.say("model_says", words=_shorten_to_one_line(attempt.comments.doubt)))
-    if found.unfinished:
+        doubts += attempt.never
+    if attempt.comments.doubt and evidence.sure is not None and evidence.sure < DOUBTED:
+        doubts.append(labels.say("model_says", words=_shorten_to_one_line(attempt.comments.doubt)))
+    if evidence.unfinished:
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [compare_attempts(attempt, other) for other in others].count(False)
         if others and (error := others[-1].error):
-            said.append(labels.say("later_failed", error=_shorten_to_one_line(error).rstrip(".")))
+            doubts.append(labels.say("later_failed", error=_shorten_to_one_line(error).rstrip(".")))
         elif differing:
-            said.append(_format_disagreement(differing, len(others), labels))
-        if not said:
-            said.append(labels.say("kept_changing"))
-    return said
+            doubts.append(_format_disagreement(differing, len(others), labels))
+        if not doubts:
+            doubts.append(labels.say("kept_changing"))
+    return doubts
 
 
 def _format_disagreement(differing: int, others: int, labels: Labels) -> str:
@@ -240,7 +240,7 @@ UNKNOWN = AnswerConfidence(0.0, 0.0, "the confidence could not be computed")
 @with_fallback("confidence", UNKNOWN)
 def assess_answer_confidence(
     attempts: Sequence[Attempt],
-    chosen: Attempt | None,
+    attempt: Attempt | None,
     status: Status,
     comparison: ResultComparison | None,
     turn: Turn,
@@ -254,15 +254,15 @@ def assess_answer_confidence(
         return AnswerConfidence(1.0, 1.0)
     if status not in ("converged", "capped"):
         return AnswerConfidence(0.0)
-    if chosen is None or chosen.result is None:
+    if attempt is None or attempt.result is None:
         return AnswerConfidence(BY_CODE, BY_CODE, labels.say("not_confirmed"))
-    found = gather_answer_evidence(chosen, status, attempts, comparison, rivals, rows_lost)
+    evidence = gather_answer_evidence(attempt, status, attempts, comparison, rivals, rows_lost)
     path = get_record_file_path(run.resources.settings.record)  # the agent's own settings say where, not the run's
     model = run.translator.model
     past = read_model_track_record(model, run.resources.database.name, path) if path else ModelTrackRecord()
-    signals = found.compute_signals()
-    said = list_answer_doubts(chosen, found, comparison, attempts, labels)
-    key, of = ("record_here", past.here) if past.here.n >= STRENGTH else ("record_elsewhere", past.elsewhere)
+    signals = evidence.compute_signals()
+    doubts = list_answer_doubts(attempt, evidence, comparison, attempts, labels)
+    key, of = ("record_here", past.database) if past.database.n >= STRENGTH else ("record_elsewhere", past.others)
     if of.n >= STRENGTH and of.right < FAIRLY_SURE * of.n:
-        said.append(labels.say(key, of.n, right=labels.number(of.right)))
-    return AnswerConfidence(confidence(signals, past), confidence(signals), "; ".join(said), signals)
+        doubts.append(labels.say(key, of.n, right=labels.number(of.right)))
+    return AnswerConfidence(confidence(signals, past), confidence(signals), "; ".join(doubts), signals)

@@ -45,8 +45,8 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
         # What the linker and the form expect of a question they read from its English words.
         foreign = is_non_english_question(turn, schema)
         # With the gate an absent value is what the engine says is absent: the index compares otherwise.
-        indexed = None if run.settings.gate else values
-        findings = check(sql, schema, values=indexed, compiles=database.compile_check)
+        index = None if run.settings.gate else values
+        findings = check(sql, schema, values=index, compiles=database.compile_check)
         query, expects = read_query(sql, schema), several and not foreign
         is_empty = attempt.result is not None and is_empty_or_zero_result(attempt.result)
         # Where nobody is named, a policy may hide the rows that have a value.
@@ -76,14 +76,14 @@ LOOKUP_SECONDS = 0.3
 
 
 def _make_row_lookup(run: Run) -> Callable[[str], bool]:
-    """Return a function that asks the engine for a row; it says True if no answer is had in time."""
+    """Return a function that asks the engine for a row; True if no answer comes in time."""
     until = time.monotonic() + min(LOOKUP_SECONDS, run.settings.limits.seconds)
 
     def has_row(sql: str) -> bool:
-        left = until - time.monotonic()
-        limits = replace(run.settings.limits, rows=1, seconds=left)
+        seconds = until - time.monotonic()
+        limits = replace(run.settings.limits, rows=1, seconds=seconds)
         try:
-            return left <= 0 or bool(run.resources.masked_database.execute(sql, limits, run.cancellation).rows)
+            return seconds <= 0 or bool(run.resources.masked_database.execute(sql, limits, run.cancellation).rows)
         except QueryError:
             return True
 
@@ -99,13 +99,13 @@ def _measure_query_complexity(query: Query, items: Sequence[LinkedItem]) -> Quer
     return QueryComplexity(round(unexpected, 3), joins, selects - 1)
 
 
-def _score_query_fit(query: Query, expected: ExpectedTraits | None, items: Sequence[LinkedItem]) -> float | None:
+def _score_query_fit(query: Query, traits: ExpectedTraits | None, items: Sequence[LinkedItem]) -> float | None:
     """Return a score of how well a query's form and schema items fit the question."""
-    linked = score_used_items(query, items)
-    if expected is None:
-        return linked
-    form = expected.fit(query)
-    return form if form is None or linked is None else form + linked
+    item_fit = score_used_items(query, items)
+    if traits is None:
+        return item_fit
+    form = traits.fit(query)
+    return form if form is None or item_fit is None else form + item_fit
 
 
 def _predict_query_form(state: AgentState, turn: Turn, run: Run, schema: Schema) -> ExpectedTraits | None:
@@ -119,8 +119,8 @@ def _predict_query_form(state: AgentState, turn: Turn, run: Run, schema: Schema)
         return predict_query_traits(turn.question)
     if past[-1].sql:
         return predict_query_traits(turn.question, read_query(past[-1].sql, schema))
-    rephrased = turn.rephrasing.rephrased
-    return predict_query_traits(rephrased) if rephrased != turn.question else None
+    wording = turn.rephrasing.rephrased
+    return predict_query_traits(wording) if wording != turn.question else None
 
 
 P = TypeVar("P", int, str)
@@ -133,12 +133,12 @@ _TOKENS = 1_500  # of one part of the feedback, by our own estimate
 def format_problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
     """Return an attempt's error and the findings, one per line, without repetition."""
     lines: list[str] = []
-    said: Finding | None = None
+    main: Finding | None = None
     if attempt.error and settings.feedback_error and settings.feedback_names:
         # The checks know the nearest right names, and say what failed no worse than the database does.
         of_kind = (finding for finding in findings if finding.kind == attempt.error_kind)
-        said = next((finding for finding in of_kind if finding.severity == "error"), None)
-        lines.append(f"The query failed ({attempt.error_kind}): {format_finding(said) if said else attempt.error}")
+        main = next((finding for finding in of_kind if finding.severity == "error"), None)
+        lines.append(f"The query failed ({attempt.error_kind}): {format_finding(main) if main else attempt.error}")
     elif attempt.error and settings.feedback_error:
         lines.append(attempt.error)
     elif attempt.result is not None and not attempt.result.rows and settings.feedback_findings:
@@ -146,7 +146,7 @@ def format_problems(attempt: Attempt, findings: Sequence[Finding], settings: Set
     if settings.feedback_findings:
         if settings.gate and (sought := find_near_miss_literal(attempt)):
             lines.append(f"No row of {sought.table} has {sought.describe_condition(sought.column)}.")
-        lines += [format_finding(finding) for finding in findings if finding.severity != "info" and finding is not said]
+        lines += [format_finding(finding) for finding in findings if finding.severity != "info" and finding is not main]
     return "\n".join(dict.fromkeys(lines))
 
 
@@ -160,20 +160,20 @@ def format_finding(finding: Finding) -> str:
     return f"{finding.message}{hint}"
 
 
-def format_values(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
+def format_values(sql: str, schema: Schema, matches: Sequence[ValueMatch]) -> str:
     """List the values that the question mentions, and sample values of the query's columns."""
-    named = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
-    stems = frozenset(stem for name in named for stem in stem_name(name))
+    names = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
+    stems = frozenset(stem for name in names for stem in stem_name(name))
     # Part of a value may be found only because the question names a column so: "city" is no Boise City.
-    values = (match for match in mentioned if match.how != "part" or not stems.issuperset(stem_name(match.mention)))
+    values = (match for match in matches if match.how != "part" or not stems.issuperset(stem_name(match.mention)))
     lines = [f"{match.table}.{match.column} holds {_format_cell(match.value, _CELL)}" for match in values]
     query = read_query(sql, schema)
     places = sorted(query.used.columns) if query else []
-    used = [(table, column) for table, name in places if (column := schema.column(table, name)) and column.samples]
-    for table, column in used[:COLUMNS_SHOWN]:
+    columns = [(table, column) for table, name in places if (column := schema.column(table, name)) and column.samples]
+    for table, column in columns[:COLUMNS_SHOWN]:
         samples = ", ".join(_format_cell(value, _CELL) for value in column.samples)
-        whole = column.distinct is not None and column.distinct <= len(column.samples)
-        lines.append(f"{table}.{column.name}: {samples}{'' if whole else ', ...'}")
+        has_all = column.distinct is not None and column.distinct <= len(column.samples)
+        lines.append(f"{table}.{column.name}: {samples}{'' if has_all else ', ...'}")
     return "\n".join(_limit_parts_to_tokens(lines, _TOKENS))
 
 
@@ -184,14 +184,14 @@ def format_result_csv(result: PlainResult, rows: int = 10, *, characters: int = 
     # The widest column names and values have to leave room for a second line.
     costs = (max(estimate_tokens(row[number]) for row in [head, *cells]) + 1 for number in range(len(head)))
     wide = max(len(_limit_parts_to_tokens(costs, tokens // 2)), 1)
-    shown = _limit_parts_to_tokens([_format_csv_line(row[:wide]) for row in [head, *cells]], tokens) or [
+    lines = _limit_parts_to_tokens([_format_csv_line(row[:wide]) for row in [head, *cells]], tokens) or [
         _format_csv_line(head[:1])
     ]
-    if len(shown) <= result.row_count or result.truncated:
-        shown.append(f"... ({result.row_count}{' or more' if result.truncated else ''} rows in all)")
+    if len(lines) <= result.row_count or result.truncated:
+        lines.append(f"... ({result.row_count}{' or more' if result.truncated else ''} rows in all)")
     if wide < len(head):
-        shown.append(f"... ({len(head)} columns in all)")
-    return "".join(f"{line}\n" for line in shown)
+        lines.append(f"... ({len(head)} columns in all)")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _format_csv_line(cells: Sequence[str]) -> str:
@@ -204,8 +204,8 @@ def format_code_csv(code: CodeResult | None) -> str:
     """Return the code's result as CSV, with the names of tables that were only sampled."""
     if code is None:
         return ""
-    seen = f"Computed over a sample of the rows of {', '.join(code.sampled)}:\n" if code.sampled else ""
-    return seen + format_result_csv(code.result)
+    caption = f"Computed over a sample of the rows of {', '.join(code.sampled)}:\n" if code.sampled else ""
+    return caption + format_result_csv(code.result)
 
 
 def _limit_parts_to_tokens(parts: Iterable[P], tokens: int) -> list[P]:

@@ -1,4 +1,4 @@
-"""The ledger of rows behind an answer, counted beside its query under the rights and limits of whoever asks."""
+"""The ledger of rows behind an answer, counted with the rights and limits of who asks."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 
 @with_fallback("ledger", None)
 def make_row_ledger(
-    chosen: Attempt, query: Query | None, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None] | None
+    attempt: Attempt, query: Query | None, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None] | None
 ) -> Ledger | None:
     """Count the rows that an answer's query leaves out or repeats; None if off or not allowed.
 
     Runs queries, so call it within an effect. `begin`, if given, is called before the first one.
     """
-    settings, resources, result = run.settings, run.resources, chosen.result
+    settings, resources, result = run.settings, run.resources, attempt.result
     if turn.approve or settings.approve or settings.ledger == "off" or result is None:
         return None
     if result.withheld:
@@ -46,10 +46,10 @@ def make_row_ledger(
     def run_count_query(sql: str) -> Sequence[Sequence[Cell]]:
         while beginning:
             beginning.pop()()
-        left = until - time.monotonic()
-        if left <= 0:
+        seconds = until - time.monotonic()
+        if seconds <= 0:
             raise NotCountedError("it took too long")
-        limits = replace(settings.limits, seconds=min(left, settings.limits.seconds))
+        limits = replace(settings.limits, seconds=min(seconds, settings.limits.seconds))
         try:
             table = resources.masked_database.execute(sql, limits, run.cancellation)
         except QueryError as error:
@@ -78,15 +78,15 @@ def make_row_ledger(
 @with_fallback("checks", "")
 def format_row_rules_note(query: Query, personal: frozenset[str], labels: Labels) -> str:
     """Return a note on tables whose rows depend on who asks; '' if the query reads none."""
-    read = sorted(personal & query.tables.keys())
-    return labels.say("rows_by_person", tables=labels.join(read)) if read else ""
+    tables = sorted(personal & query.tables.keys())
+    return labels.say("rows_by_person", tables=labels.join(tables)) if tables else ""
 
 
 @with_fallback("checks", "")
 def format_kept_totals_note(
     query: Query, kept: frozenset[str], chosen: Attempt, turn: Turn, run: Run, labels: Labels
 ) -> str:
-    """Return which tables have rows of totals that a result hangs on; '' if it is the same without them.
+    """Return which tables' rows of totals change a result; '' if it is the same without them.
 
     Runs a query, so call it within an effect.
     """

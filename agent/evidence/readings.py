@@ -62,52 +62,52 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
         # Words with a link, or with a number of neither the question nor the queries, are not told.
         words = other.words if is_harmless(other.words, given) else Labels(locale).say("another_reading")
         meant = AlternativeReading("meaning", one_line(words, _WORDS), "", run.spell(other.sql))
-    found = tuple(reading for reading in (meant, ties) if reading is not None)
-    if not found:
+    rivals = tuple(reading for reading in (meant, ties) if reading is not None)
+    if not rivals:
         return Readings()
-    here, ordered = ReadingResult(result.rows, result.truncated), query is not None and bool(query.order)
-    outcomes = (compare_readings(rival, here, there, ordered, locale) for rival, there in _run_readings(found, run))
-    tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
-    agreement = Agreement(len(tried), sum(outcome.has_same_result for outcome in tried))
-    return Readings(summarize_outcomes(tried, locale), tuple(tried), agreement)
+    base, ordered = ReadingResult(result.rows, result.truncated), query is not None and bool(query.order)
+    outcomes = (compare_readings(rival, base, trial, ordered, locale) for rival, trial in _run_readings(rivals, run))
+    results: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
+    agreement = Agreement(len(results), sum(outcome.has_same_result for outcome in results))
+    return Readings(summarize_outcomes(results, locale), tuple(results), agreement)
 
 
 @with_fallback("readings", None)
 def ask_which_reading_is_meant(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | None:
     """Return a turn that asks which interpretation is meant; None if no question is needed."""
-    changed = [outcome for outcome in answer.readings.tried if not outcome.has_same_result and outcome.matter != "ties"]
+    rivals = [outcome for outcome in answer.readings.tried if not outcome.has_same_result and outcome.matter != "ties"]
     may = settings.readings == "ask" and settings.clarify and turn.clarifications < settings.max_clarifications
-    if not changed or not may or answer.sql is None:
+    if not rivals or not may or answer.sql is None:
         return None
-    first = changed[0]
+    first = rivals[0]
     single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None
     labels = Labels(choose_locale(answer.question, settings.locale, answer.sentence.say if answer.sentence else ""))
-    assumed = first.assumed or labels.say("as_it_stands")
-    here = assumed if single is None else f"{assumed} ({format_short_cell(single, locale=labels.locale)})"
-    offered = (
-        OfferedReading(here, first.matter, answer.sql),
-        *(OfferedReading(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),
+    assumption = first.assumed or labels.say("as_it_stands")
+    own_words = assumption if single is None else f"{assumption} ({format_short_cell(single, locale=labels.locale)})"
+    offers = (
+        OfferedReading(own_words, first.matter, answer.sql),
+        *(OfferedReading(f"{outcome.words} ({outcome.says})", outcome.matter, outcome.sql) for outcome in rivals),
     )
     asks = replace(
         turn.rephrasing,
         intent="ambiguous",
         reply=labels.say("which_reading"),
-        choices=tuple(offer.words for offer in offered),
+        choices=tuple(offer.words for offer in offers),
     )
-    return replace(turn, rephrasing=asks, offered=offered, stop=None)
+    return replace(turn, rephrasing=asks, offered=offers, stop=None)
 
 
 def _run_readings(
-    found: tuple[AlternativeReading, ...], run: Run
+    rivals: tuple[AlternativeReading, ...], run: Run
 ) -> Iterator[tuple[AlternativeReading, ReadingResult]]:
     """Yield each interpretation whose query finishes in time, with the result."""
     until = time.monotonic() + SECONDS
-    for rival in found:
-        left = until - time.monotonic()
-        if left <= 0:
+    for rival in rivals:
+        seconds = until - time.monotonic()
+        if seconds <= 0:
             return
         try:
-            table = run.resources.masked_database.execute(rival.sql, _make_query_limits(run, left), run.cancellation)
+            table = run.resources.masked_database.execute(rival.sql, _make_query_limits(run, seconds), run.cancellation)
         except QueryError:
             continue
         if not table.withheld:

@@ -91,7 +91,7 @@ def read_trust_bounds(path: Path) -> tuple[TrustBound, ...]:
 
 
 @lru_cache(maxsize=8)
-def _parse_trust_bounds(path: Path, changed: int, size: int) -> tuple[TrustBound, ...]:
+def _parse_trust_bounds(path: Path, modified_at: int, size: int) -> tuple[TrustBound, ...]:
     """Return the trust bounds in a file, cached until the file changes."""
     try:
         return tuple(_READER.validate_json(path.read_bytes()).bounds)
@@ -107,7 +107,7 @@ def write_trust_bound(bound: TrustBound, path: Path) -> None:
     place = (bound.database, bound.model)
     try:
         with lock_folder_of_file(path):
-            others = [each for each in read_trust_bounds(path) if (each.database, each.model) != place]
+            others = [other for other in read_trust_bounds(path) if (other.database, other.model) != place]
             write_text_atomically(
                 path, json.dumps(asdict(_TrustFile(1, [*others, bound])), ensure_ascii=False, indent=1) + "\n"
             )
@@ -117,7 +117,7 @@ def write_trust_bound(bound: TrustBound, path: Path) -> None:
 
 def find_trust_bound(bounds: Sequence[TrustBound], database: str, model: str) -> TrustBound | None:
     """Return the trust bound for a database and a model, or None."""
-    return next((each for each in bounds if (each.database, each.model) == (database, model)), None)
+    return next((bound for bound in bounds if (bound.database, bound.model) == (database, model)), None)
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ def explain_inapplicable_bound(bound: TrustBound, now: TrustFingerprints, labels
     if bound.level is None:
         more = labels.say("trust_more" if bound.missing else "trust_other", missing=bound.missing)
         return labels.say("trust_unshown", labels=bound.labels, more=more)
-    if changed := bound.fingerprints.list_changed_conditions(now, labels):
-        return labels.say("trust_changed", what=f" {labels.say('and')} ".join(changed))
+    if conditions := bound.fingerprints.list_changed_conditions(now, labels):
+        return labels.say("trust_changed", what=f" {labels.say('and')} ".join(conditions))
     return ""
 
 
@@ -181,13 +181,13 @@ def format_trust_bound(bound: TrustBound, labels: Labels = IN_ENGLISH) -> str:
 def compute_fingerprints(resources: Resources, settings: Settings) -> TrustFingerprints:
     """Return digests of the current prompts, schema, knowledge and provider."""
     knowledge = resources.knowledge.read()
-    known = sorted(entry.line for entry in knowledge.entries) if knowledge else []
+    lines = sorted(entry.line for entry in knowledge.entries) if knowledge else []
     method = {name: getattr(settings, name) for name in (*PRESETS["full"], "approve")}
     translator = resources.translator(settings)
     return TrustFingerprints(
         _compute_digest(_compute_package_digest(), json.dumps(method, sort_keys=True, default=str)),
         compute_schema_key(resources.database.schema()),
-        _compute_digest(*known) if known else "",
+        _compute_digest(*lines) if lines else "",
         _compute_digest(translator.name, str(getattr(translator, "address", ""))),
     )
 

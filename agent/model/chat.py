@@ -47,8 +47,8 @@ class TranslatorOptions(NamedTuple):
 
     def choose_request_settings(self, task: str) -> RequestSettings:
         """Return the model settings for the task with this name."""
-        own = self.simplify_temperature if task == SimplifyTask.name else None
-        return RequestSettings(self.temperature if own is None else own, self.max_output_tokens)
+        temperature = self.simplify_temperature if task == SimplifyTask.name else None
+        return RequestSettings(self.temperature if temperature is None else temperature, self.max_output_tokens)
 
 
 class RequestSettings(NamedTuple):
@@ -70,7 +70,7 @@ class PromptedTranslator:
         self.address = get_model_address(model)  # whose client the model is, and where its server is
         self._chat_model = model
         self._options = options or TranslatorOptions()
-        self._tuned: dict[RequestSettings, BaseChatModel] = {}
+        self._models: dict[RequestSettings, BaseChatModel] = {}
         self._takes_temperature = True
         self._streams = True
 
@@ -79,26 +79,26 @@ class PromptedTranslator:
         tuning = self._options.choose_request_settings(task.name)
         prompt = task.render(self._options.prompt_tokens)
         notes = list(prompt.left_out)
-        hinted, doubled = False, False
+        has_hint, has_doubled = False, False
         while True:
             affordable = tuning
             if (allowance := get_current_allowance()) is not None:
                 longest = allowance.remaining_budget.compute_max_reply_tokens(prompt.tokens, tuning.max_output)
                 affordable = tuning._replace(max_output=longest)
             message = yield from self._send_request(prompt, affordable)
-            if is_truncated(message) and not doubled and tuning.max_output is not None:
-                doubled = True
+            if is_truncated(message) and not has_doubled and tuning.max_output is not None:
+                has_doubled = True
                 tuning = RequestSettings(tuning.temperature, 2 * tuning.max_output)
                 continue
             try:
                 reply = _parse_reply(task, message)
             except ReplyError as error:
-                retry = None if hinted else _make_retry_prompt(task, self._options.prompt_tokens, error)
+                retry = None if has_hint else _make_retry_prompt(task, self._options.prompt_tokens, error)
                 if retry is None:
                     raise
-                hinted, prompt = True, retry
+                has_hint, prompt = True, retry
                 continue
-            if hinted:
+            if has_hint:
                 notes.append("The model's first reply could not be used; it was asked once more.")
             return Done(reply, tuple(notes))
 
@@ -120,17 +120,17 @@ class PromptedTranslator:
                     self._streams = False
                 else:
                     raise make_model_error(self.model, error) from error
-                self._tuned.clear()
+                self._models.clear()
 
     def _get_configured_model(self, tuning: RequestSettings) -> BaseChatModel:
         """Return a cached copy of the model with these settings; the copy shares clients."""
-        wanted = tuning if self._takes_temperature else RequestSettings(None, tuning.max_output)
-        found = self._tuned.get(wanted)
-        if found is None:
-            found = _copy_with_settings(self._chat_model, wanted, drop_temperature=not self._takes_temperature)
-            found = found if self._streams else found.model_copy(update={"disable_streaming": True})
-            self._tuned[wanted] = found
-        return found
+        key = tuning if self._takes_temperature else RequestSettings(None, tuning.max_output)
+        model = self._models.get(key)
+        if model is None:
+            model = _copy_with_settings(self._chat_model, key, drop_temperature=not self._takes_temperature)
+            model = model if self._streams else model.model_copy(update={"disable_streaming": True})
+            self._models[key] = model
+        return model
 
 
 def _copy_with_settings(model: BaseChatModel, tuning: RequestSettings, *, drop_temperature: bool) -> BaseChatModel:
@@ -171,16 +171,16 @@ def _make_retry_prompt(task: Task[R], budget: int, error: ReplyError) -> Prompt 
     except PromptTooLarge:
         return None
     *before, last = prompt.messages
-    hinted = (*before, Message(last.role, last.content + note))
-    return Prompt(hinted, prompt.tokens + estimate_tokens(note), prompt.left_out)
+    messages = (*before, Message(last.role, last.content + note))
+    return Prompt(messages, prompt.tokens + estimate_tokens(note), prompt.left_out)
 
 
 def make_masking_translator(translator: Translator, kinds: Collection[MaskKind]) -> Translator:
     """Return a translator that masks requests, or the same one if nothing is to be masked."""
     if not kinds:
         return translator
-    one = translator
-    return _MaskingTranslator(one.name, one.model, one.reads_examples, one.understands, one, kinds)
+    inner = translator
+    return _MaskingTranslator(inner.name, inner.model, inner.reads_examples, inner.understands, inner, kinds)
 
 
 @dataclass
@@ -202,11 +202,11 @@ class _MaskingTranslator:
             effect = next(body)
             while True:
                 if isinstance(effect, ModelRequest):
-                    masked = [
+                    messages = [
                         message.model_copy(update={"content": placeholders.hide(message.text)})
                         for message in effect.messages
                     ]
-                    effect = effect._replace(messages=masked)
+                    effect = effect._replace(messages=messages)
                 try:
                     result = yield effect
                 except Exception as error:  # noqa: BLE001 - the translator's to deal with

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class ModelProvider(NamedTuple):
     """A model provider for which tableturn has an optional extra."""
 
-    known: str  # LangChain's name for it
+    langchain_name: str  # LangChain's name for it
     keys: tuple[str, ...] = ()  # environment variables of which one holds its key; none where it wants no key
 
 
@@ -65,13 +65,13 @@ def resolve_model(
     options: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
     url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or None
     name = choose_model_name(spec, base_url)
-    provider, _, rest = name.partition(":")
-    if provider == OFFLINE and not rest:
+    provider, _, model_name = name.partition(":")
+    if provider == OFFLINE and not model_name:
         return None
-    if provider in ("openai", "azure") and rest:
-        return _open_openai_model(provider, rest, url, options)
+    if provider in ("openai", "azure") and model_name:
+        return _open_openai_model(provider, model_name, url, options)
     ours = provider in ("openai", "azure", OFFLINE)
-    if rest and not ours and (model := _open_provider(provider, rest, base_url, options)):
+    if model_name and not ours and (model := _open_provider(provider, model_name, base_url, options)):
         return model
     raise ModelError(f"unknown model {name!r}: known forms are {KNOWN_FORMS}")
 
@@ -108,8 +108,8 @@ def get_model_address(model: BaseChatModel) -> str:
         "api_base",
         "anthropic_api_url",
     )
-    found = (str(value) for field in fields if isinstance(value := getattr(model, field, None), str) and value)
-    return f"{type(model).__name__} {next(found, '').rstrip('/')}"
+    addresses = (str(value) for field in fields if isinstance(value := getattr(model, field, None), str) and value)
+    return f"{type(model).__name__} {next(addresses, '').rstrip('/')}"
 
 
 def _choose_model_from_environment(base_url: str | None) -> str:
@@ -132,37 +132,37 @@ def _find_served_model(base_url: str) -> str:
     key = os.environ.get("OPENAI_API_KEY") or _NO_KEY
     try:
         with openai.OpenAI(base_url=base_url, api_key=key, timeout=5.0, max_retries=0) as client:
-            served = next((model.id for model in client.models.list()), "")
+            model = next((model.id for model in client.models.list()), "")
     except openai.OpenAIError as error:
         raise ModelError(
             f"the server at {base_url} does not list its models ({_shorten_error(error)}): name one, as openai:NAME"
         ) from error
-    if not served:
+    if not model:
         raise ModelError(f"the server at {base_url} has no model loaded: load one, or name one as openai:NAME")
-    return served
+    return model
 
 
 def _open_provider(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel | None:
     """Return a provider's model through LangChain; None if LangChain has no such provider."""
-    known, keys = PROVIDERS.get(provider, ModelProvider(provider))
-    own: dict[str, Any] = {} if base_url is None else {"base_url": base_url}
-    if known == "ollama":
+    langchain_name, keys = PROVIDERS.get(provider, ModelProvider(provider))
+    client_options: dict[str, Any] = {} if base_url is None else {"base_url": base_url}
+    if langchain_name == "ollama":
         del options["max_retries"]
-        own["client_kwargs"] = {"timeout": options.pop("timeout")}
+        client_options["client_kwargs"] = {"timeout": options.pop("timeout")}
     try:
         from langchain.chat_models import init_chat_model
 
         if provider in PROVIDERS:
-            import_module(f"langchain_{known}")  # itself: for Ollama's, LangChain takes another in its place
+            import_module(f"langchain_{langchain_name}")  # itself: for Ollama's, LangChain takes another in its place
         if keys and base_url is None and not any(map(os.environ.get, keys)):
             raise ModelError(f"{provider}:{name} needs {' or '.join(keys)}")
-        return init_chat_model(name, model_provider=known, **options, **own)
+        return init_chat_model(name, model_provider=langchain_name, **options, **client_options)
     except ImportError as error:
         package = f"'tableturn[{provider}]'" if provider in PROVIDERS else _PACKAGE.search(str(error))
         if package is None:
             return None
-        wanted = package if isinstance(package, str) else package[0]
-        raise ModelError(f"{provider}:{name} needs a package that is not installed: pip install {wanted}") from None
+        pip_name = package if isinstance(package, str) else package[0]
+        raise ModelError(f"{provider}:{name} needs a package that is not installed: pip install {pip_name}") from None
     except ModelError:
         raise
     except Exception as error:

@@ -55,13 +55,13 @@ def _trace_connection(event: str, info: Mapping[str, Any]) -> None:
 def _register_connection(stream: Any) -> None:
     """Register a connection so that it can be closed when the reply is no longer needed."""
     allowance = get_current_allowance()
-    opened: socket.socket | None = stream and stream.get_extra_info("socket")
-    if allowance is None or opened is None:
+    connection: socket.socket | None = stream and stream.get_extra_info("socket")
+    if allowance is None or connection is None:
         return
 
     def shut_down_socket() -> None:
         with suppress(OSError):
-            opened.shutdown(socket.SHUT_RDWR)
+            connection.shutdown(socket.SHUT_RDWR)
 
     allowance.register_connection_closer(shut_down_socket)
 
@@ -76,13 +76,13 @@ class _BoundedReplyStream(httpx.SyncByteStream, httpx.AsyncByteStream):
 
     def __init__(self, stream: Any, seconds: float) -> None:
         self._stream = stream
-        self._left = MOST_BYTES
+        self._bytes_left = MOST_BYTES
         self._until = time.monotonic() + seconds
         self._seconds = seconds
 
     def _check_reply_limits(self, chunk: bytes) -> bytes:
-        self._left -= len(chunk)
-        if self._left < 0:
+        self._bytes_left -= len(chunk)
+        if self._bytes_left < 0:
             raise httpx.ReadError(f"the reply is longer than {MOST_BYTES:,} bytes")
         if time.monotonic() > self._until:
             raise httpx.ReadTimeout(f"the reply was not complete after {self._seconds:g} s")

@@ -33,12 +33,12 @@ def get_text(message: AIMessage) -> str:
 def get_reply_usage(message: AIMessage, prompt: int) -> Usage:
     """Return the token usage of one request, as reported by the server or else estimated."""
     metadata = message.response_metadata
-    reported = _get_map(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
-    written = _read_token_count(reported, "completion_tokens", "output_tokens")
-    if not written:
+    counts = _get_map(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
+    completion = _read_token_count(counts, "completion_tokens", "output_tokens")
+    if not completion:
         text = get_text(message)
-        written = math.ceil(estimate_tokens(text[:_LOOKED_AT]) * max(len(text) / _LOOKED_AT, 1))
-    return Usage(1, _read_token_count(reported, "prompt_tokens", "input_tokens") or prompt, written)
+        completion = math.ceil(estimate_tokens(text[:_LOOKED_AT]) * max(len(text) / _LOOKED_AT, 1))
+    return Usage(1, _read_token_count(counts, "prompt_tokens", "input_tokens") or prompt, completion)
 
 
 def is_truncated(message: AIMessage) -> bool:
@@ -93,9 +93,9 @@ _PROMPT_ERRORS: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "conten
 
 def make_model_error(label: str, error: Exception) -> ModelError:
     """Return an error that says in one line which model failed, how, and what to do."""
-    happened, advice = _describe_error_with_advice(error)
+    failure, advice = _describe_error_with_advice(error)
     detail = "; ".join(filter(None, (_find_server_address(error), _get_error_detail(error))))
-    return ModelError(f"model {label} {happened}{f' ({detail})' if detail else ''}: {advice}")
+    return ModelError(f"model {label} {failure}{f' ({detail})' if detail else ''}: {advice}")
 
 
 def is_temperature_rejection(error: Exception) -> bool:
@@ -141,9 +141,9 @@ def _describe_error_with_advice(error: Exception) -> tuple[str, str]:
                 "check the base URL, and any proxy or sign-in on the way",
             )
         return "sent a reply in an unknown format", "check that the server speaks the expected protocol"
-    for part, happened, advice in _BY_NAME:
+    for part, failure, advice in _BY_NAME:
         if any(part in name for name in names):
-            return happened, advice
+            return failure, advice
     status = get_http_status(error)
     if status == 400 and any(words in str(error).lower() for words in _TOO_LONG):
         return _BY_STATUS[413]
@@ -158,12 +158,12 @@ def _is_malformed_reply_error(error: Exception) -> bool:
 
 def _find_server_address(error: BaseException) -> str:
     """Return the address of a server that could not be reached, without the path."""
-    found: BaseException | None = error
-    while found is not None and "Connect" in type(error).__name__:
+    cause: BaseException | None = error
+    while cause is not None and "Connect" in type(error).__name__:
         with suppress(RuntimeError):  # httpx's where an error has no request
-            if (url := getattr(getattr(found, "request", None), "url", None)) is not None:
+            if (url := getattr(getattr(cause, "request", None), "url", None)) is not None:
                 return f"{url.scheme}://{url.host}{f':{url.port}' if url.port else ''}"
-        found = found.__cause__
+        cause = cause.__cause__
     return ""
 
 

@@ -126,8 +126,8 @@ def _compute_strong_model_chance(right: int, n: int) -> float:
 class ModelTrackRecord:
     """A model's scores on one database and on all others."""
 
-    here: ModelScore = ModelScore()
-    elsewhere: ModelScore = ModelScore()
+    database: ModelScore = ModelScore()
+    others: ModelScore = ModelScore()
 
 
 def read_model_score(model: str, path: Path) -> ModelScore | None:
@@ -135,15 +135,15 @@ def read_model_score(model: str, path: Path) -> ModelScore | None:
 
     Approved answers say nothing of it: nobody approves what is wrong.
     """
-    found = _read_scores_by_database(model, path)
-    return sum(found.values(), ModelScore()) if found else None
+    scores = _read_scores_by_database(model, path)
+    return sum(scores.values(), ModelScore()) if scores else None
 
 
 def read_model_track_record(model: str, database: str, path: Path) -> ModelTrackRecord:
     """Return a model's scores on the database with this short name, and on other databases."""
-    found = _read_scores_by_database(model, path)
-    others = [each for name, each in found.items() if name != database]
-    return ModelTrackRecord(found.get(database, ModelScore()), sum(others, ModelScore()))
+    scores = _read_scores_by_database(model, path)
+    others = [score for name, score in scores.items() if name != database]
+    return ModelTrackRecord(scores.get(database, ModelScore()), sum(others, ModelScore()))
 
 
 def _read_scores_by_database(model: str, path: Path) -> Mapping[str, ModelScore]:
@@ -156,7 +156,7 @@ def _read_scores_by_database(model: str, path: Path) -> Mapping[str, ModelScore]
 
 
 @lru_cache(maxsize=8)
-def _sum_scores_by_model(path: Path, changed: int, size: int) -> Mapping[str, Mapping[str, ModelScore]]:
+def _sum_scores_by_model(path: Path, modified_at: int, size: int) -> Mapping[str, Mapping[str, ModelScore]]:
     """Return scores by model and database, cached until the file changes."""
     sums: dict[str, dict[str, ModelScore]] = {}
     for record in read_records(path):

@@ -50,14 +50,14 @@ class TurnBudget(NamedTuple):
         """The remaining time in seconds."""
         return self.until - time.monotonic()
 
-    def compute_max_reply_tokens(self, prompt: int, wanted: int | None) -> int:
+    def compute_max_reply_tokens(self, prompt: int, most: int | None) -> int:
         """Return the maximum number of tokens for the next reply."""
         self.check_time_left()
         self.check_requests_left()
         tokens = self.tokens - prompt
         if tokens < LEAST_REPLY:
             raise BudgetReached("this question has used up its tokens (turn_tokens)")
-        return tokens if wanted is None else min(tokens, wanted)
+        return tokens if most is None else min(tokens, most)
 
     def check_time_left(self) -> None:
         """Raise `BudgetReached` if no time is left."""
@@ -75,7 +75,7 @@ class TaskAllowance:
     """The budget and usage of one running task or node function."""
 
     budget: TurnBudget  # what it may cost
-    spent: Usage = field(default_factory=Usage)  # requests that a client repeats by itself included
+    usage: Usage = field(default_factory=Usage)  # requests that a client repeats by itself included
     called_off: bool = False  # nobody waits for it any more: nothing more is to be sent
     _hang_ups: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
@@ -94,7 +94,7 @@ class TaskAllowance:
     @property
     def remaining_budget(self) -> TurnBudget:
         """The remaining budget."""
-        return self.budget.subtract_usage(self.spent)
+        return self.budget.subtract_usage(self.usage)
 
     def send(self) -> None:
         """Count a request before it is sent; raise `BudgetReached` if no budget is left."""
@@ -102,17 +102,17 @@ class TaskAllowance:
         if self.called_off:
             raise BudgetReached("the model took too long to reply (request_seconds)")
         self.remaining_budget.check_requests_left()
-        self.spent += Usage(1)
+        self.usage += Usage(1)
 
 
 def compute_node_budget(
     settings: Settings, usage: Mapping[str, Usage], shares: int = 1, number: int = 0, elapsed: float = 0.0
 ) -> TurnBudget:
     """Return the remaining budget of a node, or of one of `shares` parallel nodes."""
-    spent = usage.values()
-    calls = max(settings.turn_calls - sum(one.llm_calls for one in spent), 0)
-    tokens = max(settings.turn_tokens - sum(one.prompt_tokens + one.completion_tokens for one in spent), 0)
-    until = time.monotonic() + settings.turn_seconds - sum(one.seconds for one in spent) - elapsed
+    costs = usage.values()
+    calls = max(settings.turn_calls - sum(cost.llm_calls for cost in costs), 0)
+    tokens = max(settings.turn_tokens - sum(cost.prompt_tokens + cost.completion_tokens for cost in costs), 0)
+    until = time.monotonic() + settings.turn_seconds - sum(cost.seconds for cost in costs) - elapsed
     task_seconds = settings.request_seconds * (settings.request_retries + 1) * TRIES
     return TurnBudget(calls // shares + (number < calls % shares), tokens // shares, until, task_seconds)
 
@@ -154,10 +154,10 @@ def get_current_allowance() -> TaskAllowance | None:
     return _current.get()
 
 
-def limit_to_remaining_seconds(wanted: float) -> float:
-    """Return `wanted`, or the turn's remaining time if that is less, at least `LEAST_SECONDS`."""
+def limit_to_remaining_seconds(seconds: float) -> float:
+    """Return `seconds`, or the turn's remaining time if that is less, at least `LEAST_SECONDS`."""
     allowance = _current.get()
-    return wanted if allowance is None else min(wanted, max(allowance.budget.seconds, LEAST_SECONDS))
+    return seconds if allowance is None else min(seconds, max(allowance.budget.seconds, LEAST_SECONDS))
 
 
 def get_remaining_requests() -> float:

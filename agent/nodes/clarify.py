@@ -29,9 +29,9 @@ def clarify(state: AgentState, run: Run) -> Body[Update]:
     while problem:
         text, problem = _parse_choice_reply(interrupt(request | {"question": f"{problem} {question}"}), choices)
     # Words of a person's own may point at what was offered.
-    offered = question if text in choices or not choices else f"{question} ({'; '.join(choices)})"
-    asked = replace(turn, clarification=(offered, text), clarifications=turn.clarifications + 1)
-    return make_update("rephrase", asked, messages=[AIMessage(question), HumanMessage(text)])
+    offer = question if text in choices or not choices else f"{question} ({'; '.join(choices)})"
+    new_turn = replace(turn, clarification=(offer, text), clarifications=turn.clarifications + 1)
+    return make_update("rephrase", new_turn, messages=[AIMessage(question), HumanMessage(text)])
 
 
 _ORDINALS = {
@@ -58,8 +58,8 @@ def _parse_choice_reply(reply: object, choices: tuple[str, ...]) -> tuple[str, s
     plain = words.strip(" .,;:!?)\"'“”")
     if words in choices or not choices or not plain:
         return words, ""
-    if named := _NUMBERED.fullmatch(plain):
-        number = _ORDINALS.get(named["number"].lower()) or int(named["number"])
+    if match := _NUMBERED.fullmatch(plain):
+        number = _ORDINALS.get(match["number"].lower()) or int(match["number"])
         if 1 <= number <= len(choices):
             return choices[number - 1], ""
         return "", f"There is no choice {number}: give a number from 1 to {len(choices)}, or say it in words."

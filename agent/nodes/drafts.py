@@ -53,8 +53,8 @@ def vary_draft_settings(settings: Settings, number: int) -> Settings:
         return settings
     change: dict[str, object] = {"temperature": _TEMPERATURE}
     if settings.examples in _SELECTORS:
-        own = _SELECTORS.index(settings.examples)
-        change["examples"] = _SELECTORS[(own + number) % len(_SELECTORS)]
+        index = _SELECTORS.index(settings.examples)
+        change["examples"] = _SELECTORS[(index + number) % len(_SELECTORS)]
     if settings.candidate_reasoning and number % _REASONED == _REASONED - 1:
         change["reason"] = "pot" if settings.reason == "off" else "off"
     return settings.model_copy(update=change)
@@ -97,8 +97,8 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
     """
     drafts = sorted(load_all(CandidateDraft, state["drafts"]), key=lambda draft: draft.number)
     turn, usage, earlier = load_turn(state), state["usage"], get_attempts(state)
-    spent = load(Usage, usage.get("candidate", {})) + combine_parallel_usage([draft.usage for draft in drafts])
-    update: Update = {"usage": usage | {"candidate": dump(spent)}}
+    cost = load(Usage, usage.get("candidate", {})) + combine_parallel_usage([draft.usage for draft in drafts])
+    update: Update = {"usage": usage | {"candidate": dump(cost)}}
     over_budget = [draft.stop for draft in drafts if draft.stop and draft.stop.kind == "budget"]
     if len(over_budget) == len(drafts) and not earlier:
         turn = replace(turn, candidates=len(drafts) // 2)
@@ -107,11 +107,11 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
             "candidate" if turn.candidates > 1 else "retrieve", turn, [note], drafts=Overwrite([])
         )
     notes = [note for draft in drafts for note in draft.notes]
-    unwritten = [draft.understood for draft in drafts if draft.understood and draft.understood.intent != "answerable"]
-    if 2 * len(unwritten) > len(drafts) + bool(earlier) and (
-        ended := decline_or_ask(turn, unwritten[0], run.settings, notes)
+    replies = [draft.understood for draft in drafts if draft.understood and draft.understood.intent != "answerable"]
+    if 2 * len(replies) > len(drafts) + bool(earlier) and (
+        stop := decline_or_ask(turn, replies[0], run.settings, notes)
     ):
-        return update | ended | {"drafts": Overwrite([])}
+        return update | stop | {"drafts": Overwrite([])}
     attempts = [*earlier, *(draft.attempt for draft in drafts if draft.attempt is not None)]
     if not attempts:
         why = drafts[0].stop.why if drafts[0].stop else ""
@@ -130,12 +130,12 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
         return update
     proposals = tuple(
         MergeProposal(
-            sql=found.best.sql,
-            support=found.size,
-            result_csv=format_result_csv(found.best.result) if found.best.result else "",
-            feedback="\n".join(found.best.findings),
+            sql=group.best.sql,
+            support=group.size,
+            result_csv=format_result_csv(group.best.result) if group.best.result else "",
+            feedback="\n".join(group.best.findings),
         )
-        for found in groups[:2]
+        for group in groups[:2]
     )
     task = MergeProposalsTask((yield from make_generate_task(state, run)), proposals)
     try:

@@ -32,25 +32,25 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     Where settings want it, a person is asked first (LangGraph interrupt); nothing before that has an effect, so that
     the node can start over when it is resumed.
     """
-    turn, drafted = load_turn(state), (yield from _spell_names_for_engine(state["sql"], run))
-    decision = ApprovalDecision("approve", drafted)
+    turn, draft = load_turn(state), (yield from _spell_names_for_engine(state["sql"], run))
+    decision = ApprovalDecision("approve", draft)
     if turn.approve or run.settings.approve:
         can_save = run.resources.examples.can_save_examples
-        meaning = yield from do(lambda: explain_query(analyze_sql(drafted, run.resources.database)))
-        cost = yield from do(lambda: run.resources.masked_database.estimate(drafted, run.settings.limits))
+        meaning = yield from do(lambda: explain_query(analyze_sql(draft, run.resources.database)))
+        cost = yield from do(lambda: run.resources.masked_database.estimate(draft, run.settings.limits))
         request = {
             "kind": "approve",
             "question": "Run this query?",
-            "sql": drafted,
+            "sql": draft,
             "choices": [*CHOICES, SAVE] if can_save else list(CHOICES),
             "explanation": meaning,
             "estimate": dump_estimate(cost),
         }
-        decision = parse_approval_reply(interrupt(request), drafted, can_save)
+        decision = parse_approval_reply(interrupt(request), draft, can_save)
         if decision.action == "reject":
             why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
             return end_turn(turn, "declined", why, "capped" if state.get("attempts") else "failed")
-    sql = drafted if decision.sql == drafted else (yield from _spell_names_for_engine(decision.sql, run))
+    sql = draft if decision.sql == draft else (yield from _spell_names_for_engine(decision.sql, run))
 
     def estimate_and_run_query(sql: str) -> tuple[Estimate | None, Table | QueryError]:
         limits = run.settings.limits
@@ -61,28 +61,28 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
             cancellation=run.cancellation,
         )
 
-    written = cast("AttemptSource", state.get("sql_source", "draft"))
-    same = next((each for each in load_all(Attempt, state.get("attempts")) if each.sql.strip() == sql.strip()), None)
+    source = cast("AttemptSource", state.get("sql_source", "draft"))
+    same = next((past for past in load_all(Attempt, state.get("attempts")) if past.sql.strip() == sql.strip()), None)
     if same is not None and run.settings.gate and decision.action == "approve":
         # The model's last word: what it gave is known, and stops the turn.
-        again = replace(same, source=written, feedback="", confidence=turn.confidence, comments=turn.comments)
-        return {"attempts": [*state.get("attempts", []), dump(again)], "notes": [], "next": "critique"}
+        repetition = replace(same, source=source, feedback="", confidence=turn.confidence, comments=turn.comments)
+        return {"attempts": [*state.get("attempts", []), dump(repetition)], "notes": [], "next": "critique"}
     run.emit({"event": "executing", "sql": sql})
     (cost, outcome), notes = (yield from do(partial(estimate_and_run_query, sql))), list[str]()
-    edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
+    is_edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
     approved = turn.approve or run.settings.approve
-    failed = isinstance(outcome, QueryError) and not (edited or approved)
-    if failed and (mended := (yield from do(partial(_correct_names, sql, outcome, state, run)))):
-        again = yield from do(partial(estimate_and_run_query, mended.sql))
-        if not isinstance(again[1], QueryError):
-            sql, (cost, outcome) = mended.sql, again
-            notes = [f"{written} was read as {meant}" for written, meant in mended.names.items()]
+    may_correct = isinstance(outcome, QueryError) and not (is_edited or approved)
+    if may_correct and (correction := (yield from do(partial(_correct_names, sql, outcome, state, run)))):
+        retry = yield from do(partial(estimate_and_run_query, correction.sql))
+        if not isinstance(retry[1], QueryError):
+            sql, (cost, outcome) = correction.sql, retry
+            notes = [f"{name} was read as {correct}" for name, correct in correction.names.items()]
     attempt = Attempt(
         sql,
-        "edited" if edited else written,
+        "edited" if is_edited else source,
         confidence=turn.confidence,
         # A sentence is of its writer's query alone.
-        comments=replace(turn.comments, say="") if edited or sql != drafted else turn.comments,
+        comments=replace(turn.comments, say="") if is_edited or sql != draft else turn.comments,
         dialect=run.resources.database.dialect,
         estimate=cost,
     )
@@ -91,8 +91,8 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     else:
         attempt = replace(attempt, result=make_plain_result(outcome))
     columns = list(attempt.result.columns) if attempt.result else []
-    seen = {"sql": sql, "columns": columns, "row_count": attempt.row_count, "error": attempt.error}
-    run.emit({"event": "executed", **seen})
+    event = {"sql": sql, "columns": columns, "row_count": attempt.row_count, "error": attempt.error}
+    run.emit({"event": "executed", **event})
     update: Update = {"attempts": [*state.get("attempts", []), dump(attempt)], "notes": notes, "next": "critique"}
     return update | {"turn": dump(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update
 
@@ -151,10 +151,10 @@ def parse_approval_reply(reply: object, sql: str, can_save: bool) -> ApprovalDec
 
 
 def _parse_decision_fields(fields: Mapping[object, object], sql: str) -> ApprovalDecision:
-    action, edited = _get_text_field(fields, "action").lower(), _get_text_field(fields, "sql")
+    action, new_sql = _get_text_field(fields, "action").lower(), _get_text_field(fields, "sql")
     save = fields.get("save") is True or _get_text_field(fields, "save").lower() == "true"
-    if edited and action in ("edit", "approve", ""):
-        return ApprovalDecision("approve" if edited == sql else "edit", edited, save=save)
+    if new_sql and action in ("edit", "approve", ""):
+        return ApprovalDecision("approve" if new_sql == sql else "edit", new_sql, save=save)
     if action == "approve":
         return ApprovalDecision("approve", sql, save=save)
     return ApprovalDecision("reject", sql, _get_text_field(fields, "reason"))

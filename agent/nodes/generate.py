@@ -87,8 +87,8 @@ def make_draft_update(turn: Turn, done: Done[SQLDraft], settings: Settings) -> U
             simplified=standing.simplified,
             self_contained=standing.self_contained,
         )
-        ended = decline_or_ask(turn, about, settings, done.notes)
-        return ended or end_turn(turn, "error", done.reply.understood.reply, "failed", done.notes)
+        stop = decline_or_ask(turn, about, settings, done.notes)
+        return stop or end_turn(turn, "error", done.reply.understood.reply, "failed", done.notes)
     return make_execute_update(turn, done, "draft")
 
 

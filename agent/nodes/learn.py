@@ -31,19 +31,19 @@ def run_slash_command(state: AgentState, run: Run) -> Body[Update]:
 
 
 def _run_command_on_answer(line: str, state: AgentState, run: Run) -> Update:
-    kept = state.get("answer")
-    record = load(AnswerRecord, kept) if kept else None
-    answers = ConversationAnswers(run.resources, listed=state.get("lessons", {}), cancellation=run.cancellation)
+    fields = state.get("answer")
+    record = load(AnswerRecord, fields) if fields else None
+    answers = ConversationAnswers(run.resources, lessons=state.get("lessons", {}), cancellation=run.cancellation)
     if record and run.resources.may_read(record.rights):
         answers.take(Answer(record, run.thread), wording=state.get("wordings", {}).get(record.question, ""))
-    before = len(answers.held)
+    before = len(answers.history)
     try:
         said = teach(answers, line)
     except TableturnError as error:
         said = str(error)
     if isinstance(said, CorrectionTurn):
         reply = AIMessage(f"asked again; {offer_approval(said.wording)}")
-        asked: Update = {"question": said.question, "evidence": said.notes, "wordings": {said.question: said.wording}}
-        return {"messages": [reply], "next": "rephrase", **asked}
-    answer = kept if len(answers.held) == before else dump(answers.held[-1].answer.record)
-    return {"messages": [AIMessage(said)], "answer": answer, "lessons": answers.listed, "next": END}
+        turn: Update = {"question": said.question, "evidence": said.notes, "wordings": {said.question: said.wording}}
+        return {"messages": [reply], "next": "rephrase", **turn}
+    answer = fields if len(answers.history) == before else dump(answers.history[-1].answer.record)
+    return {"messages": [AIMessage(said)], "answer": answer, "lessons": answers.lessons, "next": END}

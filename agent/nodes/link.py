@@ -39,59 +39,59 @@ def link(state: AgentState, run: Run) -> Body[Update]:
     """Find values, link the schema, choose the base query, and look for a verified answer."""
     settings, turn = run.settings, load_turn(state)
     history = select_history(state, run)
-    question, rephrased = turn.question, turn.rephrasing.rephrased
+    question, full_question = turn.question, turn.rephrasing.rephrased
 
     @with_fallback("values", ())
     def find_values(text: str) -> tuple[ValueMatch, ...]:
         return run.resources.tools.find_values.call(text=text, limit=CANDIDATES) if text else ()
 
-    asked, before = "\n".join(dict.fromkeys((question, rephrased))), get_previous_question(turn, history)
-    found, found_before = yield from wait_for(lambda: (find_values(asked), find_values(before)))
+    wording, before = "\n".join(dict.fromkeys((question, full_question))), get_previous_question(turn, history)
+    hits, earlier_hits = yield from wait_for(lambda: (find_values(wording), find_values(before)))
 
     def link_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
-        return run.linker().link(question, history, found, threshold=settings.link_threshold, max_columns=MOST_COLUMNS)
+        return run.linker().link(question, history, hits, threshold=settings.link_threshold, max_columns=MOST_COLUMNS)
 
     def link_schema_and_choose_base() -> tuple[LinkedSchema, Schema, PastTurn | None]:
-        linked = call_with_fallback("linking", link_schema, LinkedSchema((), run.schema))
-        base = _choose_base_turn(question, linked, history, run) if settings.base_sql and history else None
-        return linked, linked.kept if settings.link_schema else run.schema, base
+        schema_link = call_with_fallback("linking", link_schema, LinkedSchema((), run.schema))
+        base = _choose_base_turn(question, schema_link, history, run) if settings.base_sql and history else None
+        return schema_link, schema_link.kept if settings.link_schema else run.schema, base
 
-    linked, shown, base = yield from do(link_schema_and_choose_base)
-    values = _choose_likely_values(asked, found, shown, run)
-    carried = _choose_likely_values(before, found_before, shown, run)
-    items = linked.to_state()
-    known = yield from do(lambda: find_definitions(turn, items, run, before))
-    run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
+    schema_link, schema, base = yield from do(link_schema_and_choose_base)
+    values = _choose_likely_values(wording, hits, schema, run)
+    earlier_values = _choose_likely_values(before, earlier_hits, schema, run)
+    items = schema_link.to_state()
+    selection = yield from do(lambda: find_definitions(turn, items, run, before))
+    run.emit({"event": "linked", "tables": [table.name for table in schema.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
         values=values,
-        carried=tuple(match for match in carried if cell_of(match) not in set(map(cell_of, values))),
+        carried=tuple(match for match in earlier_values if cell_of(match) not in set(map(cell_of, values))),
         items=items,
-        shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in shown.tables),
+        shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in schema.tables),
         base=base,
         approve=settings.approve,
         candidates=count_drafts(settings),
-        knowledge=known.entries,
+        knowledge=selection.entries,
     )
     if settings.link_schema:  # what the schema form may say of items: used before (Track-SQL's [SN]), asked for whole
         least = max(settings.link_threshold, LEAST_ALL_COLUMNS)
-        marked = tuple((item.table, item.column or "") for item in linked.items if item.used_before)
-        whole = tuple(linked.all_columns(least)) if settings.all_columns else ()
-        turn = replace(turn, marked=marked, all_columns=whole)
-    said = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
+        used_before = tuple((item.table, item.column or "") for item in schema_link.items if item.used_before)
+        all_columns = tuple(schema_link.all_columns(least)) if settings.all_columns else ()
+        turn = replace(turn, marked=used_before, all_columns=all_columns)
+    texts = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
 
     def find_answer_or_unknown_word() -> tuple[list[str], VerifiedAnswer | None, str]:
-        notes = _list_unused_knowledge_notes(known, turn, run)
-        if verified := find_verified_turn_answer(turn, bool(history), run.schema, run):
-            return notes, verified, ""
-        return [*notes, *list_unread_entries(turn, run)], None, find_unknown_word(turn, values, said, run)
+        notes = _list_unused_knowledge_notes(selection, turn, run)
+        if answer := find_verified_turn_answer(turn, bool(history), run.schema, run):
+            return notes, answer, ""
+        return [*notes, *list_unread_entries(turn, run)], None, find_unknown_word(turn, values, texts, run)
 
-    notes, verified, word = yield from do(find_answer_or_unknown_word)
-    if verified is not None:
-        turn = replace(turn, candidates=1, examples=(verified.example,))
+    notes, answer, word = yield from do(find_answer_or_unknown_word)
+    if answer is not None:
+        turn = replace(turn, candidates=1, examples=(answer.example,))
         return make_execute_update(
-            turn, Done(SQLDraft(verified.sql)), "verified", [*notes, describe_verified_answer(verified)]
+            turn, Done(SQLDraft(answer.sql)), "verified", [*notes, describe_verified_answer(answer)]
         )
     if word:
         asks = replace(turn.rephrasing, intent="ambiguous", reply=ASKED.format(word), choices=())
@@ -101,19 +101,19 @@ def link(state: AgentState, run: Run) -> Body[Update]:
 
 
 @with_fallback("values", ())
-def _choose_likely_values(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) -> tuple[ValueMatch, ...]:
+def _choose_likely_values(text: str, hits: tuple[ValueMatch, ...], schema: Schema, run: Run) -> tuple[ValueMatch, ...]:
     """Return the values that a text likely means; if few tables are shown, in table order."""
     if run.settings.prompt_style == "full" and run.schema.shown_column_count > MOST_COLUMNS:
-        return choose_values(text, found, shown)
-    values = select_likely_values(text, found, shown)
-    if shown.total_tables == len(shown.tables):
+        return choose_values(text, hits, schema)
+    values = select_likely_values(text, hits, schema)
+    if schema.total_tables == len(schema.tables):
         return values
-    place = {table.name: number for number, table in enumerate(shown.tables)}
+    place = {table.name: number for number, table in enumerate(schema.tables)}
     return tuple(sorted(values, key=lambda match: place[match.table]))
 
 
 @with_fallback("follow-up", None)
-def _choose_base_turn(question: str, linked: LinkedSchema, history: tuple[PastTurn, ...], run: Run) -> PastTurn | None:
+def _choose_base_turn(question: str, link: LinkedSchema, history: tuple[PastTurn, ...], run: Run) -> PastTurn | None:
     """Return the earlier turn whose query this turn builds on, or None."""
 
     def can_still_run(sql: str) -> bool:
@@ -122,14 +122,14 @@ def _choose_base_turn(question: str, linked: LinkedSchema, history: tuple[PastTu
         return can_still_run_query(run.resources.database, sql, limit_to_remaining_seconds(LOOK))
 
     latest = run.settings.base_choice == "latest"
-    return choose_base_turn(question, linked.items, history, latest=latest, runs=can_still_run)
+    return choose_base_turn(question, link.items, history, latest=latest, runs=can_still_run)
 
 
-def _list_unused_knowledge_notes(known: SelectedEntries, turn: Turn, run: Run) -> list[str]:
+def _list_unused_knowledge_notes(selection: SelectedEntries, turn: Turn, run: Run) -> list[str]:
     """Return notes on knowledge and on the question's evidence that are not used."""
-    notes = list(list_problem_notes(run)) if known.entries or known.left_out else []
-    if known.left_out:
-        notes.append(f"{known.left_out} more definitions had no room (knowledge_tokens)")
+    notes = list(list_problem_notes(run)) if selection.entries or selection.left_out else []
+    if selection.left_out:
+        notes.append(f"{selection.left_out} more definitions had no room (knowledge_tokens)")
     if turn.evidence and not run.translator.reads_examples:
         notes.append("the notes to the question were not read: the offline translator reads none")
     return notes
@@ -154,9 +154,9 @@ def find_verified_turn_answer(turn: Turn, history: bool, schema: Schema, run: Ru
         store = run.resources.examples.open_own_store()
         if store is None or not store.holds_own(identity):
             return None
-        for found in store.verified(question, _LOOKED_THROUGH, database, identity):
+        for group in store.verified(question, _LOOKED_THROUGH, database, identity):
             leaves = [
-                example for example in found if run.resources.masked_database.get_egress_level(example.sql) == "values"
+                example for example in group if run.resources.masked_database.get_egress_level(example.sql) == "values"
             ]
             foremost = choose_best_per_question(leaves, database)
             if answer := find_verified(question, foremost, schema, _make_value_speller(run.resources.values)):
@@ -172,19 +172,19 @@ def _make_value_speller(values: ValueIndex) -> Spelt:
     def find_stored_spelling(table: str, column: str, text: str) -> str | None:
         if values.holds(table, column, text):
             return text
-        whole = (match for match in values.find(text, 20) if (match.start, match.end) == (0, len(text)))
+        matches = (match for match in values.find(text, 20) if (match.start, match.end) == (0, len(text)))
         return next(
-            (match.value for match in whole if (match.table, match.column) == (table, column) and match.score >= 1),
+            (match.value for match in matches if (match.table, match.column) == (table, column) and match.score >= 1),
             None,
         )
 
     return find_stored_spelling
 
 
-def describe_verified_answer(found: VerifiedAnswer) -> str:
+def describe_verified_answer(answer: VerifiedAnswer) -> str:
     """Return a note that says which verified query gave the answer."""
-    example = found.example
+    example = answer.example
     by = f", by {example.author}" if example.author else ""
     on = f" on {example.added:%Y-%m-%d}" if example.added else ""
-    values = ", ".join(f"{now!r} in the place of {before!r}" for before, now in found.changed)
+    values = ", ".join(f"{now!r} in the place of {before!r}" for before, now in answer.changed)
     return f"answered by the query verified for {example.question!r}{by}{on}{f', with {values}' if values else ''}"

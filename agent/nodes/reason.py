@@ -104,6 +104,6 @@ def _get_sql_draft(thought: Done[CodeDraft], base: GenerateSQLTask, code: CodeRu
         return Done(SQLDraft(thought.reply.sql))
     if run.settings.reason == "pot":
         raise ReplyError("the reply holds code and no SQL", "malformed")
-    shown = format_code_csv(code.result) or code.error
-    result = shown if run.settings.show_code_result else ""
+    output = format_code_csv(code.result) or code.error
+    result = output if run.settings.show_code_result else ""
     return (yield from ask(SQLFromCodeTask(base, code.code, result)))

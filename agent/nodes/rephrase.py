@@ -46,12 +46,12 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
 
     CREDIT-SQL 3.1 and revision chain 3.1.1. By default (`Settings.rephrase` auto) the reply with the SQL says all this.
     """
-    known: Update = {"turns": get_validated_turn_records(state)}
-    state = cast("AgentState", {**state, **known})
-    clarified = load_resumed(state)
-    if clarified:
-        reset: Update = {"question": clarified.question}
-        turn = clarified
+    records: Update = {"turns": get_validated_turn_records(state)}
+    state = cast("AgentState", {**state, **records})
+    old_turn = load_resumed(state)
+    if old_turn:
+        reset: Update = {"question": old_turn.question}
+        turn = old_turn
     else:
         question, message = _read_question(state)
         evidence = (state.get("evidence") or "").strip()
@@ -70,7 +70,7 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
     notes += update["notes"]
     if update["next"] == "respond":
         notes += yield from do(lambda: list_unread_entries(turn, run))
-    return known | reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
+    return records | reset | update | {"notes": notes if old_turn else Overwrite(list(dict.fromkeys(notes)))}
 
 
 def _rerun_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
@@ -78,11 +78,11 @@ def _rerun_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Up
     past = next((past for past in reversed(history) if past.sql), None)
     if past is None:
         return end_turn(replace(turn, question=turn.asked), "declined", NOTHING_TO_DRAW, "unanswerable")
-    said, schema = past.rephrased or past.question, (yield from do(lambda: run.schema))
+    words, schema = past.rephrased or past.question, (yield from do(lambda: run.schema))
     turn = replace(
         turn,
         question=past.question,
-        rephrasing=Rephrasing(said, said),
+        rephrasing=Rephrasing(words, words),
         understood=True,
         written=past.sql,
         shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in schema.tables),
@@ -96,12 +96,12 @@ def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Upd
     if turn.clarification:
         _, reply = turn.clarification
         turn = replace(turn, clarified=(*turn.clarified, turn.clarification), sent=())
-        if chosen := next((offer for offer in turn.offered if offer.words == reply), None):
+        if choice := next((offer for offer in turn.offered if offer.words == reply), None):
             read_as = replace(turn.rephrasing, intent="answerable", reply="", choices=())
             # What was open is settled.
             turn = replace(turn, comments=replace(turn.comments, say="", doubt="", other=None))
-            turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql)
-            return make_update("execute", turn, sql=chosen.sql, sql_source="draft")
+            turn = replace(turn, clarification=None, rephrasing=read_as, written=choice.sql)
+            return make_update("execute", turn, sql=choice.sql, sql_source="draft")
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
     words = get_full_question(turn)
     standing = Rephrasing(words, words, self_contained=not history)
@@ -110,21 +110,21 @@ def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Upd
         if answer := answer_table_list_question(turn.question, schema):
             return end_turn(plainly, "schema", answer, "converged")
         asked_back = ask_about_ambiguous_column(turn.question, schema)
-        if asked_back and (ended := decline_or_ask(plainly, asked_back, run.settings)):
-            return ended
+        if asked_back and (stop := decline_or_ask(plainly, asked_back, run.settings)):
+            return stop
     try:
         understood = yield from _request_rephrasing(turn, standing, history, run)
     except ReplyError as error:
         understood, notes = None, (f"the question was used as asked: {error}",)
     except (ModelError, NotUnderstood) as error:
-        failed = replace(turn, clarification=None, rephrasing=replace(standing, self_contained=True))
-        return end_turn(failed, get_stop_kind(error), str(error), "failed")
+        failed_turn = replace(turn, clarification=None, rephrasing=replace(standing, self_contained=True))
+        return end_turn(failed_turn, get_stop_kind(error), str(error), "failed")
     turn = replace(turn, clarification=None, rephrasing=standing, understood=False)
     if understood is None:
         return make_update("link", turn, notes)
     turn = replace(turn, rephrasing=understood.reply, understood=run.settings.rephrase != "never")
-    ended = decline_or_ask(turn, understood.reply, run.settings, understood.notes)
-    return ended or make_update("link", turn, understood.notes)
+    stop = decline_or_ask(turn, understood.reply, run.settings, understood.notes)
+    return stop or make_update("link", turn, understood.notes)
 
 
 def _request_rephrasing(
@@ -135,19 +135,19 @@ def _request_rephrasing(
     if settings.rephrase == "never":
         if not (settings.simplify and PAPERS.get(settings.preset, {}).get("simplify")):
             return None
-        simplified = yield from ask(SimplifyTask(turn.question))
-        return Done(replace(standing, simplified=simplified.reply), simplified.notes)
+        simple = yield from ask(SimplifyTask(turn.question))
+        return Done(replace(standing, simplified=simple.reply), simple.notes)
     weak = ""
     # Though one reply could do both: for a translator that cannot, in the papers' prompt forms, and where a later turn
     # has to be understood before one knows which part of a large schema to show.
-    apart = settings.prompt_style != "full" or not run.translator.understands
-    if not apart and history:
-        apart = (yield from wait_for(lambda: run.schema)).shown_column_count > MOST_COLUMNS
-    if settings.rephrase == "auto" and not apart:
+    is_separate = settings.prompt_style != "full" or not run.translator.understands
+    if not is_separate and history:
+        is_separate = (yield from wait_for(lambda: run.schema)).shown_column_count > MOST_COLUMNS
+    if settings.rephrase == "auto" and not is_separate:
         weak = yield from _make_weak_model_note(run)
         if not weak and settings.effort != "high":
             return None
-    schema, ranked = yield from select_overview_schema(turn.question, history, run)
+    schema, is_ranked = yield from select_overview_schema(turn.question, history, run)
     definitions = yield from do(lambda: find_definitions(turn, (), run).entries)
     credit = settings.prompt_style == "credit"
     task = RephraseTask(
@@ -158,7 +158,7 @@ def _request_rephrasing(
         simplify=settings.simplify,
         style="credit" if credit else "full",
         dialogues=(yield from do(load_dialogues)) if credit else (),
-        ranked=ranked,
+        ranked=is_ranked,
         asks_back=settings.clarify,
         evidence=turn.evidence,
         definitions=definitions,
@@ -176,10 +176,10 @@ def _make_weak_model_note(run: Run) -> Body[str]:
     model = run.translator.model
     if path is None or run.settings.effort != "auto":
         return ""
-    found = yield from do(lambda: call_with_fallback("confidence", lambda: read_model_score(model, path), None))
-    if found is None or not found.is_weak:
+    score = yield from do(lambda: call_with_fallback("confidence", lambda: read_model_score(model, path), None))
+    if score is None or not score.is_weak:
         return ""
-    return f"asked twice, as {model} is recorded to be right on {found.right} of {found.n} questions"
+    return f"asked twice, as {model} is recorded to be right on {score.right} of {score.n} questions"
 
 
 def _read_question(state: AgentState) -> tuple[str, HumanMessage | None]:
@@ -229,19 +229,19 @@ def answer_table_list_question(question: str, schema: Schema) -> str:
 @with_fallback("plain questions", None)
 def ask_about_ambiguous_column(question: str, schema: Schema) -> Rephrasing | None:
     """Return a question back about a column name that several tables have, or None."""
-    found = _BARE.fullmatch(question.strip(" .?!"))
-    if found is None:
+    match = _BARE.fullmatch(question.strip(" .?!"))
+    if match is None:
         return None
-    wanted = stem_english_word(found[1].lower())
+    stem = stem_english_word(match[1].lower())
     having = [
         table.name
         for table in schema.tables
-        if any(_list_name_stems(column.name)[-1:] == [wanted] for column in table.columns)
+        if any(_list_name_stems(column.name)[-1:] == [stem] for column in table.columns)
     ]
-    if len(having) < 2 or any(wanted in _list_name_stems(table.name) for table in schema.tables):
+    if len(having) < 2 or any(stem in _list_name_stems(table.name) for table in schema.tables):
         return None
-    choices = tuple(f"{found[1].lower()} of {name.replace('_', ' ')}" for name in having[:_CHOICES])
-    return Rephrasing(question, question, "ambiguous", f"The {found[1].lower()} of what?", choices)
+    choices = tuple(f"{match[1].lower()} of {name.replace('_', ' ')}" for name in having[:_CHOICES])
+    return Rephrasing(question, question, "ambiguous", f"The {match[1].lower()} of what?", choices)
 
 
 def _list_name_stems(name: str) -> list[str]:

@@ -31,7 +31,7 @@ from ..answers.phrasing import (
     summarize_answer,
 )
 from ..audit import make_record
-from ..context.knowledge import list_explained_words, used_knowledge
+from ..context.knowledge import find_used_knowledge, list_explained_words
 from ..context.task_inputs import choose_reply_form, get_full_question, make_history_update, select_history
 from ..effects import Body, do
 from ..evidence.choose_attempt import (
@@ -72,13 +72,13 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
     turn = load_turn(state)
 
     def make_answer_recording_queries() -> tuple[AnswerRecord, SentQueries]:
-        with record_queries() as sent:  # to see how sure the answer is and what it rests on
-            return _make_answer_record(state, turn, run), sent
+        with record_queries() as queries:  # to see how sure the answer is and what it rests on
+            return _make_answer_record(state, turn, run), queries
 
     answer, beside = yield from do(make_answer_recording_queries)
-    if (asked := ask_which_reading_is_meant(answer, turn, run.settings)) is not None:
-        asked = replace(asked, sent=(*(attempt.sql for attempt in get_attempts(state)), *beside.queries))
-        return make_update("clarify", asked, attempts=[], drafts=Overwrite([]))
+    if (pending := ask_which_reading_is_meant(answer, turn, run.settings)) is not None:
+        pending = replace(pending, sent=(*(attempt.sql for attempt in get_attempts(state)), *beside.queries))
+        return make_update("clarify", pending, attempts=[], drafts=Overwrite([]))
     if answer.sql in turn.to_save:
         answer = yield from _save_as_example(answer, run)
     if (audit := run.resources.audit) is not None:
@@ -90,7 +90,7 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
             sql=answer.sql,
             rows=answer.row_count,
             status=answer.status,
-            refused=(*(one.sql for one in attempts if one.error_kind == "rejected"), *beside.refused),
+            refused=(*(attempt.sql for attempt in attempts if attempt.error_kind == "rejected"), *beside.refused),
             queries=(*(attempt.sql for attempt in attempts), *beside.queries),
         )
         yield from do(lambda: audit.write(record))
@@ -132,7 +132,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     chosen = attempts[-1] if attempts else None
     if attempts and best:
         chosen = call_with_fallback("checks", lambda: choose(attempts, code), chosen)
-    discarded = call_with_fallback("checks", lambda: _explain_discarded(attempts, chosen, code), "") if chosen else ""
+    reason = call_with_fallback("checks", lambda: _explain_discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
     query = analyze_sql(chosen.sql, run.resources.database) if chosen else None
     personal = run.resources.database.personal_tables
@@ -142,35 +142,35 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     told = "" if absent else say
     labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, say))
     rows_note = format_row_rules_note(query, personal, labels) if query and personal else ""
-    if query and chosen and not rows_note and (kept := run.resources.database.tables_with_totals):
-        rows_note = format_kept_totals_note(query, kept, chosen, turn, run, labels)
-    found = _make_conclusion(turn, chosen, query, by_code, run, rows_note, labels, discarded=bool(discarded))
+    if query and chosen and not rows_note and (tables := run.resources.database.tables_with_totals):
+        rows_note = format_kept_totals_note(query, tables, chosen, turn, run, labels)
+    conclusion = _make_conclusion(turn, chosen, query, by_code, run, rows_note, labels, has_better=bool(reason))
     comparison = compare_code_with_query(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
         doubts = (f"{labels.say('code_differs')}: {comparison.reason}",)
-    sql = chosen.sql if chosen and not found.by_code else None
-    result = found.result or PlainResult((), ())
+    sql = chosen.sql if chosen and not conclusion.by_code else None
+    result = conclusion.result or PlainResult((), ())
     by_node = load_usage(state)
     query = query if sql else None
-    used = used_knowledge(query, turn)
+    knowledge = find_used_knowledge(query, turn)
     readings = run_alternative_readings(chosen, query, turn, run) if chosen and sql else Readings()
-    basis = find_answer_basis(chosen if sql else None, query, turn, run, used, readings, labels)
+    basis = find_answer_basis(chosen if sql else None, query, turn, run, knowledge, readings, labels)
     explanation = explain_query(query)
     proposals = list_explained_words(turn)
-    explained = [Note(labels.say("explained", name=one.name, text=one.text), "explained") for one in proposals]
-    remarks = (*found.remarks, *map(Note, doubts), *explained)
+    word_notes = [Note(labels.say("explained", name=entry.name, text=entry.text), "explained") for entry in proposals]
+    remarks = (*conclusion.remarks, *map(Note, doubts), *word_notes)
     translator = run.translator
 
     def make_answer(ledger: Ledger | None) -> AnswerRecord:
-        line = ledger.write_line(labels, found.looks.formats) if ledger else ""
-        after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
+        line = ledger.write_line(labels, conclusion.looks.formats) if ledger else ""
+        after = (*filter(None, (line, readings.line)), *(note.text for note in conclusion.remarks))
         lost = int(bool(line or rows_note) or any(literal.near for literal in absent))
         lost += bool(ledger and ledger.repeats_material_rows)
         sure = assess_answer_confidence(
-            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, lost
+            attempts, chosen, conclusion.status, comparison, turn, run, readings.agreement, labels, lost
         )
-        trust = judge_answer_trust(sure.alone, run, labels) if sql and found.result else UNTOLD
+        trust = judge_answer_trust(sure.alone, run, labels) if sql and conclusion.result else UNTOLD
         return AnswerRecord(
             question=turn.asked or turn.question,
             rephrased=turn.rephrasing.rephrased,
@@ -180,8 +180,8 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             rows=result.rows,
             row_count=result.row_count,
             truncated=result.truncated,
-            status=found.status,
-            text=" ".join([found.text, *after]),
+            status=conclusion.status,
+            text=" ".join([conclusion.text, *after]),
             confidence=sure.value,
             confidence_reason=sure.reason,
             trusted=trust.trusted,
@@ -193,7 +193,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             model=translator.model,
             notes=(*state.get("notes", []), *(note.text for note in remarks)),
             noted=tuple(note for note in remarks if note.kind),
-            stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
+            stopped="; ".join(filter(None, [turn.stop.why if turn.stop else conclusion.text, reason])),
             simplified=turn.rephrasing.simplified,
             # Asked for other words if the question leans on earlier turns, the model gave none.
             self_contained=turn.rephrasing.self_contained or choose_reply_form(turn, run.settings) != "sql",
@@ -205,13 +205,13 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             rights=run.resources.rights,
             withheld=result.withheld,
             estimate=chosen.estimate if chosen and sql else None,
-            headings=found.looks.words,
-            formats=found.looks.formats,
-            used_knowledge=used,
+            headings=conclusion.looks.words,
+            formats=conclusion.looks.formats,
+            used_knowledge=knowledge,
             proposals=proposals,
             basis=replace(basis, counted=ledger.list_basis(labels)) if basis and ledger else basis,
             readings=readings,
-            sentence=AnswerSentence(told, " ".join(after)) if told and sql and found.result else None,
+            sentence=AnswerSentence(told, " ".join(after)) if told and sql and conclusion.result else None,
             ledger=ledger,
         )
 
@@ -225,14 +225,14 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     return make_answer(make_row_ledger(chosen, query, state, turn, run, begin) if chosen and sql else None)
 
 
-def _explain_discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
+def _explain_discarded(attempts: Sequence[Attempt], best: Attempt, code: CodeResult | None) -> str:
     """Return why the last attempt is not the answer, or '' if it is."""
-    tried = [attempt for attempt in attempts if attempt.source != "candidate"]
-    last = tried[-1]
-    if chosen is last or chosen.result is None or have_same_result(chosen, last):
+    chain = [attempt for attempt in attempts if attempt.source != "candidate"]
+    last = chain[-1]
+    if best is last or best.result is None or have_same_result(best, last):
         return ""
-    number = next(number for number, attempt in enumerate(tried, 1) if attempt is chosen)
-    return f"query {number} is the answer, because the last one {get_rejection_reason(last, chosen, code)}"
+    number = next(number for number, attempt in enumerate(chain, 1) if attempt is best)
+    return f"query {number} is the answer, because the last one {get_rejection_reason(last, best, code)}"
 
 
 @dataclass(frozen=True)
@@ -249,38 +249,38 @@ class _Conclusion:
 
 def _make_conclusion(
     turn: Turn,
-    chosen: Attempt | None,
+    attempt: Attempt | None,
     query: Query | None,
     code: CodeResult | None,
     run: Run,
     rows_note: str,
     labels: Labels,
     *,
-    discarded: bool,
+    has_better: bool,
 ) -> _Conclusion:
     """Return the conclusion of a turn: the status, text, remarks and result of the answer."""
     stop = turn.stop
     if stop and stop.status in ("failed", "unanswerable"):
-        kind = chosen.error_kind if stop.kind == "error" and chosen else None
+        kind = attempt.error_kind if stop.kind == "error" and attempt else None
         return _Conclusion(stop.status, error_text(stop.why, kind, run.settings.query_seconds, labels))
     if stop and stop.kind == "schema":
         return _Conclusion("converged", stop.why)
-    if chosen is not None and chosen.result is not None:
-        status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
-        caveats = () if discarded else turn.caveats
+    if attempt is not None and attempt.result is not None:
+        status: Status = "capped" if has_better or (stop and stop.status == "capped") else "converged"
+        caveats = () if has_better else turn.caveats
         rules = (f"{rows_note[:1].upper()}{rows_note[1:]}.",) if rows_note else ()
-        known = (*map(Note, caveats), *list_remarks(chosen.result, labels), *map(Note, rules))
-        defined = {entry.name: entry.text for entry in turn.knowledge}
-        looks = build_display(query, chosen.result, labels.locale, defined)
-        return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
+        notes = (*map(Note, caveats), *list_remarks(attempt.result, labels), *map(Note, rules))
+        definitions = {entry.name: entry.text for entry in turn.knowledge}
+        looks = build_display(query, attempt.result, labels.locale, definitions)
+        return _Conclusion(status, phrase_answer(attempt.result, looks, attempt.literals), notes, attempt.result, looks)
     if code is not None:
-        told = [labels.say("by_code")]
+        remarks = [labels.say("by_code")]
         if code.sampled:
-            told.append(labels.say("sampled", tables=", ".join(code.sampled)))
+            remarks.append(labels.say("sampled", tables=", ".join(code.sampled)))
         looks = build_display(None, code.result, labels.locale)
         text = phrase_answer(code.result, looks)
-        return _Conclusion("capped", text, tuple(map(Note, told)), code.result, looks, by_code=True)
-    why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
+        return _Conclusion("capped", text, tuple(map(Note, remarks)), code.result, looks, by_code=True)
+    why, kind = (attempt.error, attempt.error_kind) if attempt else ("no query was written", None)
     text = error_text(f"No query for this question ran: {why}", kind, run.settings.query_seconds, labels)
     return _Conclusion("failed", text)
 
@@ -290,38 +290,38 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 
 @with_fallback("basis", None)
 def find_answer_basis(
-    chosen: Attempt | None,
+    attempt: Attempt | None,
     query: Query | None,
     turn: Turn,
     run: Run,
-    used: Sequence[UsedKnowledge],
+    knowledge: Sequence[UsedKnowledge],
     readings: Readings,
     labels: Labels,
 ) -> Basis | None:
     """Return the facts on which an answer's query is based; None without a readable query."""
-    if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:
+    if attempt is None or attempt.result is None or query is None or len(query.sql) > _LONGEST:
         return None
     try:
-        origin = _get_origin(chosen, used, run)
-        found = build_query_basis(query, get_full_question(turn), turn.values, origin=origin, labels=labels)
+        origin = _get_origin(attempt, knowledge, run)
+        basis = build_query_basis(query, get_full_question(turn), turn.values, origin=origin, labels=labels)
     except SQLParseError:
         return None
-    date = found.date
+    date = basis.date
     if date is not None:
         date = replace(date, newest=run.resources.newest.find(date.table, date.column))
-    result = chosen.result
-    cut = found.cut
+    result = attempt.result
+    cut = basis.cut
     if result.truncated and not result.withheld:
         cut = labels.say("first_rows", count=labels.number(result.row_count))
-    ties = found.ties
-    if looked := next((one for one in readings.tried if one.matter == "ties"), None):
-        ties = labels.say("ties_cut" if looked.says else "no_ties", says=looked.says)
+    ties = basis.ties
+    if ties_outcome := next((outcome for outcome in readings.tried if outcome.matter == "ties"), None):
+        ties = labels.say("ties_cut" if ties_outcome.says else "no_ties", says=ties_outcome.says)
     return replace(
-        found,
+        basis,
         date=date,
         cut=cut,
         ties=ties,
-        definitions=tuple(entry.name for entry in used if entry.name),
+        definitions=tuple(entry.name for entry in knowledge if entry.name),
         assumed=tuple(
             dict.fromkeys(one.assumed for one in readings.tried if one.says and one.assumed and one.matter != "ties")
         ),
@@ -329,9 +329,9 @@ def find_answer_basis(
     )
 
 
-def _get_origin(chosen: Attempt, used: Sequence[UsedKnowledge], run: Run) -> Origin:
-    if chosen.source in ("verified", "edited"):
-        return "verified" if chosen.source == "verified" else "edited"
+def _get_origin(attempt: Attempt, knowledge: Sequence[UsedKnowledge], run: Run) -> Origin:
+    if attempt.source in ("verified", "edited"):
+        return "verified" if attempt.source == "verified" else "edited"
     if run.translator.name == "offline":
         return "offline"
-    return "definition" if any(entry.sql for entry in used) else "generated"
+    return "definition" if any(entry.sql for entry in knowledge) else "generated"

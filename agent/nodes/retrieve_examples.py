@@ -29,9 +29,9 @@ def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
     schema = yield from select_prompt_schema(state, run)
     identity = database_identity(run.resources.database)
     # A later turn's words alone have no form to go by: with those of the turn before they may.
-    asked = " ".join(filter(None, [get_previous_question(turn, select_history(state, run)), turn.rephrasing.rephrased]))
+    text = " ".join(filter(None, [get_previous_question(turn, select_history(state, run)), turn.rephrasing.rephrased]))
     query = ExampleQuery(
-        question=asked,
+        question=text,
         simplified=turn.rephrasing.simplified,
         schema=schema,
         values=(*turn.values, *turn.carried),
@@ -40,8 +40,8 @@ def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
     )
 
     def choose_sound_examples() -> tuple[Example, ...]:
-        found = run.resources.tools.find_examples.call(
-            question=asked,
+        matches = run.resources.tools.find_examples.call(
+            question=text,
             selector=settings.examples,
             query=query,
             numbers=get_selector_parameters(settings),
@@ -50,7 +50,7 @@ def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
         sound = (
             # Those of this database may have been stored with a table's schema as a part of its name.
             replace(example, sql=run.spell(example.sql)) if example.owner == identity else example
-            for example in found
+            for example in matches
             if not find_contradiction(example.question, example.sql)
         )
         return tuple(map(regularize_example, sound) if settings.regular_examples else sound)
@@ -64,10 +64,10 @@ def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
             return (), [f"answered without examples: {error}"]
 
     examples, notes = yield from wait_for(choose_examples_or_note)
-    own = sum(example.owner == identity for example in examples)
-    run.emit({"event": "retrieved", "examples": len(examples), "own": own})
-    if own:
-        note = "1 approved example" if own == 1 else f"{own} approved examples"
+    own_count = sum(example.owner == identity for example in examples)
+    run.emit({"event": "retrieved", "examples": len(examples), "own": own_count})
+    if own_count:
+        note = "1 approved example" if own_count == 1 else f"{own_count} approved examples"
         notes.append(f"{note} of this database shown to the model")
     return make_update(then, replace(turn, examples=examples), notes)
 

@@ -102,9 +102,9 @@ def _explain_query(state: AgentState, turn: Turn, attempt: Attempt, run: Run) ->
         note = "the query was not explained: the last request to the model is for the correction (turn_calls)"
         return Done(Explanation(""), (note,))
     schema = yield from select_prompt_schema(state, run)
-    question, rephrased = turn.question, turn.rephrasing.rephrased
+    question, wording = turn.question, turn.rephrasing.rephrased
     try:
-        return (yield from ask(ExplainTask(question, rephrased, attempt.sql, schema, run.settings.link_schema)))
+        return (yield from ask(ExplainTask(question, wording, attempt.sql, schema, run.settings.link_schema)))
     except NO_REPLY as error:
         return Done(Explanation(""), (f"the query was not explained: {error}",))
 
@@ -122,8 +122,8 @@ def find_stop_reason(
     papers compare with the attempt before. A repetition of an earlier one is a cycle, which would only go on until the
     cap: there is no more to come, but nothing converged (`Settings.stop_cycles`).
     """
-    tried = [attempt for attempt in attempts if attempt.source != "candidate"]
-    last, earlier = tried[-1], tried[:-1]
+    chain = [attempt for attempt in attempts if attempt.source != "candidate"]
+    last, earlier = chain[-1], chain[:-1]
     if last.source == "edited":
         if last.error:
             return StopReason("edited", f"Your query cannot be run: {last.error}", "failed")
@@ -131,14 +131,14 @@ def find_stop_reason(
     if last.error_kind == "locked":
         # Nothing is wrong with the query that a model could mend.
         return _make_error_stop(last.error or "", attempts)
-    if settings.gate and (ended := _find_reason_not_to_revise(attempts, earlier, code)):
-        return ended
-    if repeated := _find_repetition_stop(last, earlier, schema, settings):
-        return repeated
-    if len(tried) >= settings.max_attempts:
+    if settings.gate and (stop := _find_reason_not_to_revise(attempts, earlier, code)):
+        return stop
+    if repetition := _find_repetition_stop(last, earlier, schema, settings):
+        return repetition
+    if len(chain) >= settings.max_attempts:
         if settings.max_attempts == 1 and last.result is not None:
             return StopReason("attempts", "the settings allow one query", "converged")
-        why = "1 query was tried" if len(tried) == 1 else f"{len(tried)} queries were tried"
+        why = "1 query was tried" if len(chain) == 1 else f"{len(chain)} queries were tried"
         return StopReason("attempts", f"{why}, and the settings allow no more", "capped")
     return None
 

@@ -47,8 +47,8 @@ def has_important_unread_words(state: ParseState) -> bool:
     """Whether an unread word certainly matters: a value, a name, an operation or a kind of row."""
     operations = _OPERATIONS & {*_list_unused_words(state)}
     kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(state.text))
-    unused = _list_unused_literals(state) or _list_useless_mentions(state)
-    return bool(operations or kinds or unused or _omits_names(state))
+    unread = _list_unused_literals(state) or _list_useless_mentions(state)
+    return bool(operations or kinds or unread or _omits_names(state))
 
 
 def _omits_names(state: ParseState) -> bool:
@@ -61,23 +61,23 @@ def _omits_names(state: ParseState) -> bool:
     everything = not frame.select or all(term.column is None and not term.aggregate for term in frame.select)
     if everything:
         return any(key.table in frame.list_tables() for key in state.names.schema.foreign_keys)
-    shown = [(term.column.table, term.column.name) for term in frame.select if term.column and not term.aggregate]
-    return len(shown) == len(frame.select) and keys.issuperset(shown)
+    columns = [(term.column.table, term.column.name) for term in frame.select if term.column and not term.aggregate]
+    return len(columns) == len(frame.select) and keys.issuperset(columns)
 
 
 def _list_unused_words(state: ParseState) -> list[str]:
     """Return words that no mention or pattern used, and operations missing from the query."""
-    text = _FIND_OUT.sub("find", " . ".join([state.text, *state.dropped]))
+    text = _FIND_OUT.sub("find", " . ".join([state.text, *state.leftovers]))
     frames = list(state.frame.list_queries())
     harmless = HARMLESS | _EDITING if state.editing else HARMLESS
     harmless = harmless | {"#both"} if len(frames) > 1 else harmless
     harmless = harmless | {"#sum"} if any(term.aggregate == "count" for term in state.frame.select) else harmless
-    left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
-    if "#sort" in text and not any(one.order for one in frames):
-        left.append("sort")
-    if "each" in state.fired and state.frame.limit is not None and not any(one.group for one in frames):
-        left.append("each")
-    return left
+    words = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
+    if "#sort" in text and not any(query.order for query in frames):
+        words.append("sort")
+    if "each" in state.patterns and state.frame.limit is not None and not any(query.group for query in frames):
+        words.append("each")
+    return words
 
 
 def _list_unused_literals(state: ParseState) -> list[str]:
@@ -97,7 +97,7 @@ def compute_parse_signals(state: ParseState, rows: tuple[tuple[Cell, ...], ...] 
     columns = [mark for mark in names if mark.kind != "t" and mark.column]
     values = [mark for mark in state.marks if mark.kind == "v" and mark.matches]
     tables = len(frame.list_tables())
-    found: dict[str, float] = {
+    signals: dict[str, float] = {
         "one": 1,
         "words left": min(len({word for word in _list_unused_words(state) if word.isalpha()}), 4),
         "literals left": len(_list_unused_literals(state)),
@@ -109,7 +109,7 @@ def compute_parse_signals(state: ParseState, rows: tuple[tuple[Cell, ...], ...] 
         "tables said": min(sum(mark.kind == "t" for mark in state.marks), 4),
         "loose value": any(mark.matches[0].score < 0.95 for mark in values),
         "value of several columns": any(len({(m.table, m.column) for m in mark.matches}) > 1 for mark in values),
-        "patterns": len(state.fired),
+        "patterns": len(state.patterns),
         "how many": state.question.text.lower().startswith("how many"),
         "nothing asked": not state.editing and not state.find_markers("cxa"),
         "joined": tables > 1,
@@ -126,9 +126,9 @@ def compute_parse_signals(state: ParseState, rows: tuple[tuple[Cell, ...], ...] 
         "a row twice": rows is not None and len({*rows}) < len(rows),
         "editing": state.editing,
     }
-    return {name: float(value) for name, value in found.items()}
+    return {name: float(value) for name, value in signals.items()}
 
 
-def compute_confidence(found: Mapping[str, float]) -> float:
+def compute_confidence(signals: Mapping[str, float]) -> float:
     """Return the probability that a question with these signals was parsed correctly."""
-    return 1.0 / (1.0 + math.exp(min(_STEEPEST, -sum(_WEIGHTS[name] * value for name, value in found.items()))))
+    return 1.0 / (1.0 + math.exp(min(_STEEPEST, -sum(_WEIGHTS[name] * value for name, value in signals.items()))))

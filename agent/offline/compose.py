@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from .frame import Aggregate, Column, Operand, QueryFrame, add_where, count_keys, count_rows, intersect, match_key
-from .names import NameIndex
+from .names import StemIndex
 from .reading import CUES, ParseState, apply_pattern_stages
 
 _REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|have|has|had|from|by|in) ")
@@ -66,12 +66,12 @@ def build_query_frame(state: ParseState) -> QueryFrame:
     for table in (*heads, *state.group_tables):
         state.tables.append(table)
     group: list[Column] = []
-    computed = [*terms, *(c.term for c in state.having), *(t for t, _ in state.order)]
-    if any(term.aggregate for term in computed):
+    operands = [*terms, *(c.term for c in state.having), *(t for t, _ in state.order)]
+    if any(term.aggregate for term in operands):
         group = [names.choose_identity_column(table) for table in state.group_tables] + state.group
-        shown = {term.column.table for term in terms if term.column and not term.aggregate}
+        tables = {term.column.table for term in terms if term.column and not term.aggregate}
         for table in state.group_tables:
-            terms[:0] = [] if table in shown else [Operand(column) for column in names.find_titles(table)]
+            terms[:0] = [] if table in tables else [Operand(column) for column in names.find_titles(table)]
     terms[:0] = [Operand(c) for c in dict.fromkeys(reversed(state.group)) if Operand(c) not in terms]
     terms = terms or _choose_default_columns(state, head)
     if state.per_subject and not group:
@@ -88,8 +88,8 @@ def build_query_frame(state: ParseState) -> QueryFrame:
         limit=state.limit,
         distinct=state.distinct,
     )
-    counted = len(terms) == 1 and terms[0].aggregate == "count" and not (state.group or state.group_tables)
-    return _add_intersection(_count_groups(frame, state, head) if frame.having and counted else frame, state)
+    is_count = len(terms) == 1 and terms[0].aggregate == "count" and not (state.group or state.group_tables)
+    return _add_intersection(_count_groups(frame, state, head) if frame.having and is_count else frame, state)
 
 
 def _join_or_conditions(state: ParseState) -> None:
@@ -99,18 +99,18 @@ def _join_or_conditions(state: ParseState) -> None:
         state.where[first] += state.where[second]
         state.where[second] = ()
         state.text = f"{state.text[: match.start()]}@w{first}{match[2]}{state.text[match.end() :]}"
-    for one, other in combinations(range(len(state.where)), 2):
-        first, second = state.where[one], state.where[other]
+    for at, other in combinations(range(len(state.where)), 2):
+        first, second = state.where[at], state.where[other]
         if state.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
             state.where[other] = ()
             subject = state.list_tables()[:1]
-            named = any(first[0].term.column in state.names.find_titles(table) for table in subject)
+            is_title = any(first[0].term.column in state.names.find_titles(table) for table in subject)
             column = first[0].term.column
             # A row has one such value: `customers from Germany and France` come from either.
-            own = column and f"@w{one} and @w{other}" in state.text and _has_one_related_row(state, column.table)
-            if (named or own) and first[0].operator == "=" and "#both" not in state.text:
+            single = column and f"@w{at} and @w{other}" in state.text and _has_one_related_row(state, column.table)
+            if (is_title or single) and first[0].operator == "=" and "#both" not in state.text:
                 # Rows are listed by their names: `the ages of Ann and Ben`.
-                state.where[one] += second
+                state.where[at] += second
             else:
                 state.combine = second[0]
     state.where = [group for group in state.where if group]
@@ -119,8 +119,8 @@ def _join_or_conditions(state: ParseState) -> None:
 def _has_one_related_row(state: ParseState, table: str) -> bool:
     """Whether the question says `from`, and each requested row refers to one row of the table."""
     near = state.list_tables()[:1]
-    own = near == [table] or (bool(near) and state.names.references_table(near[0], table))
-    return own and re.search(r"\bfrom\b", state.question.text, re.IGNORECASE) is not None
+    is_related = near == [table] or (bool(near) and state.names.references_table(near[0], table))
+    return is_related and re.search(r"\bfrom\b", state.question.text, re.IGNORECASE) is not None
 
 
 def _choose_default_columns(state: ParseState, head: str | None) -> list[Operand]:
@@ -136,17 +136,17 @@ def _choose_default_columns(state: ParseState, head: str | None) -> list[Operand
 
 def _build_sort_order(state: ParseState, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
     """Return the requested sort order; if no sort key is named, sort by a result column."""
-    shown = [term for term in terms if term.column or term.aggregate]
-    if not state.pending or not shown:
+    operands = [term for term in terms if term.column or term.aggregate]
+    if not state.pending or not operands:
         return tuple(state.order)
-    texts = [t for t in shown if t.column and state.names.kind(t.column) == "text"] or shown
-    key = texts[0] if state.pending == "#alpha" else shown[-1]
+    texts = [t for t in operands if t.column and state.names.kind(t.column) == "text"] or operands
+    key = texts[0] if state.pending == "#alpha" else operands[-1]
     return (*state.order, (key, state.pending in ("#desc", "#agedesc")))
 
 
 def _count_groups(frame: QueryFrame, state: ParseState, head: str | None) -> QueryFrame:
     """Return a query frame that counts groups: `how many cities have more than 3 airports`."""
-    table = next((t for t in frame.list_tables() if t != state.counted), head)
+    table = next((t for t in frame.list_tables() if t != state.count_table), head)
     key = frame.select[0].column or (state.names.key(table) if table else None)
     return count_keys(replace(frame, group=(key,), order=(), limit=None), key) if key else frame
 
@@ -160,9 +160,9 @@ def _choose_group_columns(state: ParseState, terms: list[Operand], head: str | N
     key = state.names.key(table)
     if key is None or key in plain:
         return [key] if key else plain
-    computed = [*(c.term for c in state.having), *(t for t, _ in state.order), *terms]
-    others = {t.column.table for t in computed if t.aggregate and t.column} | set(state.tables)
-    return [key] if head == table != state.counted and others - {table} else plain
+    operands = [*(c.term for c in state.having), *(t for t, _ in state.order), *terms]
+    others = {t.column.table for t in operands if t.aggregate and t.column} | set(state.tables)
+    return [key] if head == table != state.count_table and others - {table} else plain
 
 
 def _add_intersection(frame: QueryFrame, state: ParseState) -> QueryFrame:
@@ -173,30 +173,30 @@ def _add_intersection(frame: QueryFrame, state: ParseState) -> QueryFrame:
 
 def is_follow_up_question(state: ParseState) -> bool:
     """Whether a question depends on the previous one: it refers back, or is incomplete alone."""
-    if "pointed" in state.fired or state.has_cue("leans") or _has_cue_to_earlier_question(state):
+    if "pointed" in state.patterns or state.has_cue("leans") or _has_cue_to_earlier_question(state):
         return True
     if (state.group or state.group_tables) and state.base.has_aggregates() and not _find_requested_terms(state):
         return True
     if state.has_cue("all_there_is") or state.find_markers("tx") or state.tables:
         return False
-    own = _find_requested_terms(state)
-    if own and all(term.column and term.column.table not in state.base.list_tables() for term in own):
+    terms = _find_requested_terms(state)
+    if terms and all(term.column and term.column.table not in state.base.list_tables() for term in terms):
         return False
-    return not own or not (state.where or state.having or state.limit or state.group)
+    return not terms or not (state.where or state.having or state.limit or state.group)
 
 
 def _has_cue_to_earlier_question(state: ParseState) -> bool:
     """Whether a word such as `those` refers to an earlier question, not to words of this one."""
     question, cues = state.question.text, CUES["points"].finditer(state.question.text)
-    own = [m for m in state.marks if m.kind in ("t", "x") and m.table and m.hits and m.hits[0].score >= 0.6]
-    if not own or not state.has_cue("asks"):
+    subjects = [m for m in state.marks if m.kind in ("t", "x") and m.table and m.hits and m.hits[0].score >= 0.6]
+    if not subjects or not state.has_cue("asks"):
         return state.has_cue("points")
-    first = question.lower().find(own[0].text.lower())
-    whole = (state.where or state.order) and _find_requested_terms(state)
+    first = question.lower().find(subjects[0].text.lower())
+    is_complete = (state.where or state.order) and _find_requested_terms(state)
     within = [match.span() for match in CUES["points_within"].finditer(question)]
     return any(
         not any(start <= cue.start() < end for start, end in within)
-        or (cue.start() < first and not (whole and CUES["adds"].fullmatch(cue[0])))
+        or (cue.start() < first and not (is_complete and CUES["adds"].fullmatch(cue[0])))
         for cue in cues
     )
 
@@ -218,8 +218,8 @@ def edit_base_query(state: ParseState) -> QueryFrame:
         where = ((match_key(base, key),), *state.where)
         return QueryFrame(terms, (key.table, *state.tables), where, order=tuple(state.order), limit=state.limit)
     if terms and state.has_cue("adds"):
-        kept = base.select if base.group or computes else tuple(t for t in base.select if not t.aggregate)
-        frame = replace(frame, select=tuple(dict.fromkeys((*kept, *terms))))
+        old_terms = base.select if base.group or computes else tuple(t for t in base.select if not t.aggregate)
+        frame = replace(frame, select=tuple(dict.fromkeys((*old_terms, *terms))))
     elif terms:
         frame = replace(frame, select=terms, distinct=state.distinct)
         if computes:
@@ -249,12 +249,12 @@ def _group_base_query(frame: QueryFrame, state: ParseState, computes: tuple[Oper
     """Return the query with its aggregates, or a count, computed for each group."""
     tables = state.group_tables
     keys = (*state.group, *map(state.names.choose_identity_column, tables))
-    shown = (*map(Operand, state.group), *(term for table in tables for term in state.list_title_columns(table)))
-    computed = computes or tuple(term for term in frame.select if term.aggregate) or (Operand(None, "count"),)
-    return replace(frame, select=(*shown, *computed), tables=(*frame.tables, *tables), group=keys, limit=None)
+    labels = (*map(Operand, state.group), *(term for table in tables for term in state.list_title_columns(table)))
+    aggregates = computes or tuple(term for term in frame.select if term.aggregate) or (Operand(None, "count"),)
+    return replace(frame, select=(*labels, *aggregates), tables=(*frame.tables, *tables), group=keys, limit=None)
 
 
-def _find_outer_query_key(base: QueryFrame, terms: tuple[Operand, ...], names: NameIndex) -> Column | None:
+def _find_outer_query_key(base: QueryFrame, terms: tuple[Operand, ...], names: StemIndex) -> Column | None:
     """Return the key of the base query's rows if terms have several values per row, or None."""
     plain = [term.column for term in terms if term.column]
     groups = [column for column in base.group if column != names.key(column.table) and not names.find_parent(column)]
@@ -270,5 +270,5 @@ def _replace_value_or_column(state: ParseState, terms: tuple[Operand, ...]) -> Q
         return frame
     old: list[Aggregate] = [term.aggregate for term in base.select if term.aggregate and term.column is not None]
     fresh = tuple(Operand(t.column, old[0]) if old and not t.aggregate and t.column else t for t in terms)
-    kept = tuple(t for t in base.select if not t.aggregate) if base.group else ()
-    return replace(frame, select=tuple(dict.fromkeys((*kept, *fresh))))
+    old_terms = tuple(t for t in base.select if not t.aggregate) if base.group else ()
+    return replace(frame, select=tuple(dict.fromkeys((*old_terms, *fresh))))

@@ -104,16 +104,16 @@ class QueryFrame:
         """Yield this query and every query inside it."""
         yield self
         inner = [c.value for group in (*self.where, self.having) for c in group if isinstance(c.value, QueryFrame)]
-        for one in (*inner, *([self.also] if self.also else ())):
-            yield from one.list_queries()
+        for query in (*inner, *([self.also] if self.also else ())):
+            yield from query.list_queries()
 
     def list_literals(self) -> tuple[Scalar, ...]:
         """Return every number and text in this query and in the queries inside it."""
-        found: list[Value] = [one.limit for one in self.list_queries()]
-        for one in self.list_queries():
-            for condition in (*(c for group in one.where for c in group), *one.having):
-                found += condition.value if isinstance(condition.value, tuple) else (condition.value,)
-        return tuple(value for value in found if isinstance(value, int | float | str))
+        values: list[Value] = [query.limit for query in self.list_queries()]
+        for query in self.list_queries():
+            for condition in (*(c for group in query.where for c in group), *query.having):
+                values += condition.value if isinstance(condition.value, tuple) else (condition.value,)
+        return tuple(value for value in values if isinstance(value, int | float | str))
 
     def is_ranking_query(self) -> bool:
         """Whether this query or an inner query sorts rows or looks for a highest or lowest value."""
@@ -121,10 +121,10 @@ class QueryFrame:
 
     def shows_only_fixed_columns(self) -> bool:
         """Whether the query shows only columns that its conditions already fix."""
-        fixed = {
+        terms = {
             g[0].term for g in self.where if len(g) == 1 and g[0].operator == "=" and isinstance(g[0].value, Scalar)
         }
-        return self.also is None and bool(self.select) and fixed.issuperset(self.select)
+        return self.also is None and bool(self.select) and terms.issuperset(self.select)
 
 
 Scalar: TypeAlias = int | float | str
@@ -172,10 +172,10 @@ def intersect(frame: QueryFrame, condition: Predicate, key: Column | None) -> Qu
     if count and (key := count.column or key):
         other = match_key(QueryFrame(tables=frame.tables, where=((condition,),)), key)
         return replace(frame, select=(Operand(key, "count", True),), where=(*frame.where, (other,)))
-    kept = (
+    groups = (
         g for g in frame.where if not (len(g) == 1 and g[0].term == condition.term and isinstance(g[0].value, Scalar))
     )
-    also = QueryFrame(frame.select, frame.tables, (*kept, (condition,)), frame.group, frame.having)
+    also = QueryFrame(frame.select, frame.tables, (*groups, (condition,)), frame.group, frame.having)
     return replace(frame, order=(), limit=None, also=also)
 
 
@@ -187,9 +187,9 @@ def add_where(frame: QueryFrame, where: Iterable[Group], *, swap: bool = False) 
         where: Groups of conditions to add.
         swap: Whether a new condition replaces any old one on its column, not only one that it contradicts.
     """
-    added = tuple(where)
-    kept = (old for old in frame.where if not any(_replaces_old_condition(new, old, swap) for new in added))
-    return replace(frame, where=tuple(dict.fromkeys((*kept, *added))))
+    new_groups = tuple(where)
+    old_groups = (old for old in frame.where if not any(_replaces_old_condition(new, old, swap) for new in new_groups))
+    return replace(frame, where=tuple(dict.fromkeys((*old_groups, *new_groups))))
 
 
 def _replaces_old_condition(new: Group, old: Group, swap: bool) -> bool:
@@ -214,8 +214,8 @@ def format_query_as_sentence(frame: QueryFrame) -> str:
 
 def _phrase_query(frame: QueryFrame) -> str:
     tables = frame.list_tables()
-    shown = " and ".join(_phrase_term(term, tables) for term in frame.select) or "everything"
-    parts = [f"the different values of {shown}" if frame.distinct else shown]
+    subject = " and ".join(_phrase_term(term, tables) for term in frame.select) or "everything"
+    parts = [f"the different values of {subject}" if frame.distinct else subject]
     # A table that is only counted is named by that already.
     counted_alone = tables[-1:] if frame.select[:1] == (Operand(None, "count"),) else ()
     subjects = [table for table in tables if (table,) != counted_alone]

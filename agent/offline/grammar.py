@@ -54,28 +54,28 @@ def read_count(match: PatternMatch) -> str | None:
 @register_handler("aggregates")
 def read_aggregates(match: PatternMatch) -> str | None:
     """Read `average, minimum and maximum age`, and superlatives if asked for or compared."""
-    reading, rest = match.reading, match["rest"]
+    reading, tail = match.reading, match["rest"]
     functions = [word for word in match["how"].split() if word[0] in "#@"]
     if len(functions) == 1 and functions[0].startswith("@"):
         before = match.before
-        asked = _REQUEST_SO_FAR.match(before) and not re.match(r" @t", match.after) and "what @" not in before
-        compared = re.search(r"@o\d+(?: of| all)* $", match.before)
-        if not (asked or compared) or reading.names.kind(reading.column(match["c"])) == "text":
+        is_request = _REQUEST_SO_FAR.match(before) and not re.match(r" @t", match.after) and "what @" not in before
+        is_comparison = re.search(r"@o\d+(?: of| all)* $", match.before)
+        if not (is_request or is_comparison) or reading.names.kind(reading.column(match["c"])) == "text":
             return None
     columns = [match["c"]]
-    others = reading.find_markers("cx", rest)
+    others = reading.find_markers("cx", tail)
     if others and all(reading.names.is_quantity(reading.column(other)) for other in others):
-        columns, rest = [*columns, *others], ""
-    named: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
-    asked_for: list[Aggregate] = [
-        named.get(word) or ("max" if reading.get_mention(word).descending else "min") for word in functions
+        columns, tail = [*columns, *others], ""
+    by_marker: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
+    aggregates: list[Aggregate] = [
+        by_marker.get(word) or ("max" if reading.get_mention(word).descending else "min") for word in functions
     ]
-    made = (
+    markers = (
         reading.add_operand(Operand(reading.column(column), aggregate), reading.get_mention(column))
         for column in columns
-        for aggregate in asked_for
+        for aggregate in aggregates
     )
-    return f"{' , '.join(made)} {rest}"
+    return f"{' , '.join(markers)} {tail}"
 
 
 _LAST = ("last", "bottom")
@@ -83,14 +83,14 @@ _TAKEN = re.compile(r"(?:@[oc]\d+|with|have|has|having|had|and|to|id|in|by|#betw
 """Text before a number that does not belong to the superlative after it."""
 
 
-def _add_order(match: PatternMatch, term: Operand, descending: bool, left: str = "") -> str:
-    """Sort by a term, with the number in a superlative as row limit; return the text `left`."""
+def _add_order(match: PatternMatch, term: Operand, descending: bool, text: str = "") -> str:
+    """Sort by a term, with the number in a superlative as row limit; return `text`."""
     reading, number = match.reading, match["n"] or match["m"]
     literal = reading.get_mention(number).literal if number else None
     reading.limit = literal if isinstance(literal, int) else reading.several
     reading.order.append((term, descending))
     reading.per_subject = reading.per_subject or bool(term.aggregate)
-    return left
+    return text
 
 
 @register_handler("cut")
@@ -107,11 +107,11 @@ def read_row_limit(match: PatternMatch) -> str | None:
         return None
     if base.also is not None:
         raise NotUnderstood("I cannot take the first rows of lists put together.")
-    computed = [(term, True) for term in base.select if term.aggregate and base.group and end != "first"]
-    turned = end in _LAST
-    if turned and not (base.order or computed):
+    operands = [(term, True) for term in base.select if term.aggregate and base.group and end != "first"]
+    is_reversed = end in _LAST
+    if is_reversed and not (base.order or operands):
         raise NotUnderstood("Those rows have no order, so none of them are the last. Say what to sort them by.")
-    reading.order = [(term, descends != turned) for term, descends in base.order or computed[:1]]
+    reading.order = [(term, descends != is_reversed) for term, descends in base.order or operands[:1]]
     reading.limit = int(match.get_mention("n").literal or 1) if match["n"] else 1
     return ""
 
@@ -151,8 +151,8 @@ def read_count_superlative(match: PatternMatch) -> str | None:
     if match["t"]:
         if mark.text.lower() not in ("most", "least", "fewest"):
             return None
-        reading.counted = reading.table(match["t"])
-        reading.tables.append(reading.counted)
+        reading.count_table = reading.table(match["t"])
+        reading.tables.append(reading.count_table)
     return _add_order(match, reading.get_operand(match["a"]) if match["a"] else Operand(None, "count"), mark.descending)
 
 
@@ -193,8 +193,8 @@ def read_group_condition(match: PatternMatch) -> str | None:
     """Read `with more than 2 concerts`, `whose number of concerts is 2`, `more than 3 times`."""
     reading = match.reading
     if match["t"]:
-        reading.counted = reading.table(match["t"])
-        reading.tables.append(reading.counted)
+        reading.count_table = reading.table(match["t"])
+        reading.tables.append(reading.count_table)
     elif not match["a"] and not match["times"] and match.get_mention("n").text.lower() not in ("once", "twice"):
         return None
     reading.add(
@@ -284,10 +284,10 @@ def read_text_condition(match: PatternMatch) -> str | None:
     term = Operand(column or reading.names.find_titles(tables[0])[0])
     text = mark.text if mark else content
     like = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
-    shown = _REQUEST_SO_FAR.match(match.before) and (
+    is_request = _REQUEST_SO_FAR.match(match.before) and (
         match["c"][1:2] == "t" or not reading.find_markers("cxa", match.before)
     )
-    return f"{match['c'] if shown else ''} {reading.add(term, 'not like' if match['no'] else 'like', like)}"
+    return f"{match['c'] if is_request else ''} {reading.add(term, 'not like' if match['no'] else 'like', like)}"
 
 
 @register_handler("flag", "null")
@@ -327,11 +327,11 @@ def read_comparison(match: PatternMatch) -> str | None:
 def _suggest_compared_term(match: PatternMatch, literal: Scalar | None = None) -> Operand | None:
     """Return the column that an adjective or kind of number suggests if no column is named."""
     hints = match.get_mention("o").hints if match["o"] else ("age", "price", "number") if match["m"] else ()
-    dated = isinstance(literal, str) or (_may_be_year(literal) and bool(match["o"] or match["m"] or match["when"]))
-    if dated and (not match["o"] or not hints or "date" in hints):
+    is_date = isinstance(literal, str) or (_may_be_year(literal) and bool(match["o"] or match["m"] or match["when"]))
+    if is_date and (not match["o"] or not hints or "date" in hints):
         hints = ("year", "date", "time") if _may_be_year(literal) else ("date", "day", "time")
     column = match.reading.names.find_hinted_column(hints, match.reading.list_tables()) if hints else None
-    return None if column is None or ("birth" in column.name.lower() and not dated) else Operand(column)
+    return None if column is None or ("birth" in column.name.lower() and not is_date) else Operand(column)
 
 
 @register_handler("unequal")
@@ -345,13 +345,13 @@ def read_not_equal_condition(match: PatternMatch) -> str | None:
     if any(other.column != mark.column for other in others):
         return None
     if table == near[0] or reading.names.references_table(near[0], table):
-        return " ".join(reading.add(Operand(mark.column), "!=", one.literal) for one in (mark, *others))
+        return " ".join(reading.add(Operand(mark.column), "!=", mention.literal) for mention in (mark, *others))
     link = reading.names.find_link_columns(near[0], table)
     if link is None:
         return None
     reading.tables.append(near[0])
-    held = tuple(Predicate(Operand(mark.column), "=", one.literal) for one in (mark, *others))
-    return reading.add(Operand(link[0]), "not in", QueryFrame((Operand(link[1]),), (link[1].table, table), (held,)))
+    group = tuple(Predicate(Operand(mark.column), "=", mention.literal) for mention in (mark, *others))
+    return reading.add(Operand(link[0]), "not in", QueryFrame((Operand(link[1]),), (link[1].table, table), (group,)))
 
 
 @register_handler("equal")
@@ -406,18 +406,18 @@ def read_key_value(match: PatternMatch) -> str | None:
 @register_handler("without_rows", "except_those")
 def read_exclusion(match: PatternMatch) -> str | None:
     """Read `stadiums without any concert in 2014` and `except those with at least two concerts`."""
-    reading, names, rest = match.reading, match.reading.names, match["rest"]
+    reading, names, tail = match.reading, match.reading.names, match["rest"]
     before = [reading.table(marker) for marker in reading.find_markers("atx", match.before)]
     before += [reading.column(marker).table for marker in reading.find_markers("c", match.before)]
     heads = list(filter(None, before)) or list(reading.base.list_tables()[:1])
     heads = heads or [reading.table(marker) for marker in reading.find_markers("t", match.after)]
     if not heads:
         return None
-    markers = [match["t"], *reading.find_markers("t", rest)] if match["t"] else []
+    markers = [match["t"], *reading.find_markers("t", tail)] if match["t"] else []
     table = next((table for marker in markers if (table := reading.table(marker)) != heads[0]), heads[0])
     key = None if markers else names.key(heads[0])
     link = names.find_link_columns(heads[0], table) if table != heads[0] else key and (key, key)
-    inner = reading.parse_clause(f"{match['value']} {match['t']} {rest}", "ranking", "rows")
+    inner = reading.parse_clause(f"{match['value']} {match['t']} {tail}", "ranking", "rows")
     if link is None or not (markers or inner.where or inner.having):
         return None
     reading.tables.append(heads[0])
@@ -433,8 +433,8 @@ def replace_demonstrative(match: PatternMatch) -> str | None:
     """Replace `those students` by `of those` if the base query uses `students`."""
     mark, marker = match.get_mention("subject"), match["subject"]
     table = mark.column.table if marker[1] == "c" and mark.column and match["by"] else mark.table
-    counted = match["each"] and re.search(r"#howmany|#count|#avg|#sum|@s", match.before)
-    return None if counted or table not in match.reading.base.list_tables() else f"of {match['those']}"
+    is_count = match["each"] and re.search(r"#howmany|#count|#avg|#sum|@s", match.before)
+    return None if is_count or table not in match.reading.base.list_tables() else f"of {match['those']}"
 
 
 @register_handler("most_shown")

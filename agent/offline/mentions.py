@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ...tools.database.schema import Schema
 from ...tools.values.match import ValueMatch
 from .frame import Column, QueryFrame, Scalar
-from .names import NameHit, NameIndex
+from .names import NameHit, StemIndex
 from .sql import list_query_tables
 from .words import ADJECTIVES, CHAIN, COMMANDS, COMPARATIVES, GENERIC, NOISE, NUMBERS, PHRASES, SUPERLATIVES, Token
 
@@ -61,22 +61,22 @@ class Mention:
         return f'"{self.text}" as the ' + (f"column {column}" if column and self.kind != "t" else f"table {self.table}")
 
 
-def find_mentions(words: Sequence[Token], names: NameIndex, values: Iterable[ValueMatch]) -> list[Mention | str]:
+def find_mentions(words: Sequence[Token], names: StemIndex, values: Iterable[ValueMatch]) -> list[Mention | str]:
     """Return the question as mentions and other words, in order; tables are not chosen yet."""
     stems = [names.correct_stem(word) for word in words]
-    quoted = [(20.0, Mention("q", at, at + 1, w.text, literal=w.text)) for at, w in enumerate(words) if w.quoted]
-    options = [*quoted, *_find_values(words, values), *_find_names(words, stems, names), *_find_phrases(words)]
+    quotes = [(20.0, Mention("q", at, at + 1, w.text, literal=w.text)) for at, w in enumerate(words) if w.quoted]
+    options = [*quotes, *_find_values(words, values), *_find_names(words, stems, names), *_find_phrases(words)]
     owner: list[Mention | None] = [None] * len(words)
     for _, mention in sorted(options, key=lambda option: -option[0]):
         if not any(owner[mention.start : mention.end]):
             owner[mention.start : mention.end] = [mention] * (mention.end - mention.start)
-    found: list[Mention | str] = []
+    items: list[Mention | str] = []
     for at, mention in enumerate(owner):
         if mention is None:
-            found += [word] if (word := _normalize_word(words, at)) is not None else []
+            items += [word] if (word := _normalize_word(words, at)) is not None else []
         elif mention.start == at:
-            found.append(mention.kind[1:] if mention.kind.startswith("=") else mention)
-    return found
+            items.append(mention.kind[1:] if mention.kind.startswith("=") else mention)
+    return items
 
 
 _Option = tuple[float, Mention]
@@ -90,7 +90,7 @@ def _find_values(words: Sequence[Token], values: Iterable[ValueMatch]) -> list[_
         end = next((i + 1 for i in range(len(words) - 1, -1, -1) if words[i].start < match.end), 0)
         if start < end:
             spans.setdefault((start, end), []).append(match)
-    found: list[_Option] = []
+    options: list[_Option] = []
     for (start, end), matches in spans.items():
         span = words[start:end]
         quoted = any(word.quoted for word in span)
@@ -107,29 +107,29 @@ def _find_values(words: Sequence[Token], values: Iterable[ValueMatch]) -> list[_
         keep = sorted((m for m in matches if m.score >= best - 0.1), key=lambda match: -match.score)
         text = " ".join(word.text for word in span)
         if keep:  # else all that was likely is what a common word cannot stand for
-            found.append((weight, Mention("v", start, end, text, matches=keep, literal=keep[0].value)))
-    return found
+            options.append((weight, Mention("v", start, end, text, matches=keep, literal=keep[0].value)))
+    return options
 
 
-def _find_names(words: Sequence[Token], stems: Sequence[str], names: NameIndex) -> list[_Option]:
-    found: list[_Option] = []
+def _find_names(words: Sequence[Token], stems: Sequence[str], names: StemIndex) -> list[_Option]:
+    options: list[_Option] = []
     for start in range(len(words)):
         for size in range(1, _LONGEST + 1):
             end = start + size
             if end > len(words) or words[end - 1].quoted:
                 break
-            hits = names.find(tuple(part for said in stems[start:end] for part in said.split()))
+            hits = names.find(tuple(part for stem in stems[start:end] for part in stem.split()))
             if not hits or hits[0].score < 0.4:
                 continue
             if size == 1 and not _is_likely_name(words[start], start, hits[0]):
                 continue
-            kept = [hit for hit in hits if hit.score >= hits[0].score - 0.65][:40]
-            tables = any(hit.column is None and hit.score >= hits[0].score - 0.3 for hit in kept)
-            columns = any(hit.column is not None and hit.score >= hits[0].score - 0.3 for hit in kept)
+            near = [hit for hit in hits if hit.score >= hits[0].score - 0.65][:40]
+            tables = any(hit.column is None and hit.score >= hits[0].score - 0.3 for hit in near)
+            columns = any(hit.column is not None and hit.score >= hits[0].score - 0.3 for hit in near)
             kind = "x" if tables and columns else "t" if tables else "c"
             weight = size + 0.4 * min(hits[0].score, 1.0)
-            found.append((weight, Mention(kind, start, end, " ".join(w.text for w in words[start:end]), kept)))
-    return found
+            options.append((weight, Mention(kind, start, end, " ".join(w.text for w in words[start:end]), near)))
+    return options
 
 
 def _is_likely_name(word: Token, at: int, hit: NameHit) -> bool:
@@ -145,7 +145,7 @@ def _is_likely_name(word: Token, at: int, hit: NameHit) -> bool:
 
 
 def _find_phrases(words: Sequence[Token]) -> list[_Option]:
-    found: list[_Option] = []
+    options: list[_Option] = []
     lowers = [word.lower for word in words]
     for at, lower in enumerate(lowers):
         for phrase, marker in PHRASES.get(lower, ()):
@@ -153,10 +153,10 @@ def _find_phrases(words: Sequence[Token]) -> list[_Option]:
             before_number = end < len(words) and lowers[end][:1].isdigit()
             if tuple(lowers[at:end]) == phrase and not (marker in ("#ormore", "#orless") and before_number):
                 kind, operator = ("o", marker[2:]) if marker.startswith("@o") else ("=" + marker, "")
-                found.append((len(phrase) + 0.35, Mention(kind, at, end, " ".join(phrase), operator=operator)))
+                options.append((len(phrase) + 0.35, Mention(kind, at, end, " ".join(phrase), operator=operator)))
         if single := _find_single_word_mention(words, at):
-            found.append((single.end - single.start + 0.39, single))
-    return found
+            options.append((single.end - single.start + 0.39, single))
+    return options
 
 
 def _find_single_word_mention(words: Sequence[Token], at: int) -> Mention | None:
@@ -219,7 +219,7 @@ def _normalize_word(words: Sequence[Token], at: int) -> str | None:
 Item = Mention | str
 
 
-def resolve_mentions(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()) -> None:
+def resolve_mentions(items: Sequence[Item], names: StemIndex, context: Sequence[str] = ()) -> None:
     """Choose the tables, then the columns and values, of mentions; update the mentions in place.
 
     Args:
@@ -227,8 +227,8 @@ def resolve_mentions(items: Sequence[Item], names: NameIndex, context: Sequence[
         names: The schema.
         context: Tables that the conversation is about.
     """
-    mentioned = _choose_mentioned_tables(items, names)
-    anchors = mentioned or list(context) or _choose_implied_table(items, names)
+    tables = _choose_mentioned_tables(items, names)
+    anchors = tables or list(context) or _choose_implied_table(items, names)
     for at, item in enumerate(items):
         if isinstance(item, Mention) and item.kind in "cx":
             _choose_column(item, at, items, anchors, names)
@@ -241,11 +241,11 @@ def _filter_mentions_by_kind(items: Iterable[Item], kinds: str) -> list[Mention]
     return [item for item in items if isinstance(item, Mention) and item.kind in kinds]
 
 
-def _choose_mentioned_tables(items: Sequence[Item], names: NameIndex) -> list[str]:
+def _choose_mentioned_tables(items: Sequence[Item], names: StemIndex) -> list[str]:
     """Choose a table for each table mention, preferring tables near other mentioned tables."""
     mentions = _filter_mentions_by_kind(items, "tx")
     sure = [m.hits[0].table for m in mentions if m.hits[0].score >= 0.9 and m.hits[0].column is None]
-    chosen: list[str] = []
+    tables: list[str] = []
     for mention in mentions:
         options = [hit for hit in mention.hits if hit.column is None]
 
@@ -257,17 +257,17 @@ def _choose_mentioned_tables(items: Sequence[Item], names: NameIndex) -> list[st
         at = items.index(mention)
         before = [items[at - 1], items[at - 2]] if at > 1 else ["", ""]
         best = max(hit.score for hit in options)
-        listed = before[0] in ("for", "all") or (
+        is_list = before[0] in ("for", "all") or (
             before[0] == "of" and isinstance(before[1], Mention) and before[1].kind == "c"
         )
-        if mention.kind == "x" and listed and best >= 0.8:
+        if mention.kind == "x" and is_list and best >= 0.8:
             mention.kind = "t"
         if best >= 0.5 and (mention.kind == "t" or best >= mention.hits[0].score):
-            chosen.append(mention.table)
-    return list(dict.fromkeys(chosen))
+            tables.append(mention.table)
+    return list(dict.fromkeys(tables))
 
 
-def _choose_implied_table(items: Sequence[Item], names: NameIndex) -> list[str]:
+def _choose_implied_table(items: Sequence[Item], names: StemIndex) -> list[str]:
     """Return the table that contains most of the mentioned items; foreign keys count less."""
     weights: dict[str, float] = {}
     for item in items:
@@ -284,7 +284,7 @@ def _choose_implied_table(items: Sequence[Item], names: NameIndex) -> list[str]:
     return [table for table, weight in weights.items() if weight > most - 1e-9][:1]
 
 
-def _choose_column(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
+def _choose_column(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: StemIndex) -> None:
     """Choose the column that a mention stands for, and update the mention in place."""
     start = at
     while start and items[start - 1] in ("#who", "with", "has", "have", "having", "had"):
@@ -341,7 +341,7 @@ def _find_table_after_columns(at: int, items: Sequence[Item]) -> str | None:
     return None
 
 
-def _choose_value(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
+def _choose_value(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: StemIndex) -> None:
     """Choose the value that a mention stands for, and update the mention in place."""
     columns = _filter_mentions_by_kind(items[max(0, at - 4) : at + 3], "cx")
     next_to = _filter_mentions_by_kind((*items[max(0, at - 1) : at], *items[at + 1 : at + 2]), "v")
@@ -375,7 +375,7 @@ _TITLES = ("name", "names", "title", "titles")
 def find_unused(mentions: Iterable[Mention], frame: QueryFrame, schema: Schema) -> list[Mention]:
     """Return mentions that contribute no table, column, literal or order to a query."""
     tables = list_query_tables(frame, schema)
-    columns = {column for one in frame.list_queries() for column in one.columns()}
+    columns = {column for query in frame.list_queries() for column in query.columns()}
     literals = [str(literal).lower() for literal in frame.list_literals()]
 
     def is_mention_used(mark: Mention) -> bool:
@@ -388,7 +388,7 @@ def find_unused(mentions: Iterable[Mention], frame: QueryFrame, schema: Schema) 
             return frame.is_ranking_query()
         if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in tables:
             return True
-        own = {Column(hit.table, hit.column) for hit in mark.hits if hit.column}
-        return not columns.isdisjoint({*own, mark.column})
+        targets = {Column(hit.table, hit.column) for hit in mark.hits if hit.column}
+        return not columns.isdisjoint({*targets, mark.column})
 
     return [mark for mark in {id(mark): mark for mark in mentions}.values() if not is_mention_used(mark)]

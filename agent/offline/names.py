@@ -38,7 +38,7 @@ class NameHit:
     column: str | None = None
 
 
-class NameIndex:
+class StemIndex:
     """An index of a schema's tables and columns by word stems, with facts for the grammar."""
 
     def __init__(self, schema: Schema) -> None:
@@ -51,9 +51,9 @@ class NameIndex:
             self._index_table_name(table.name, table_words)
             for column in table.columns:
                 self._index_column_name(table.name, column.name, table_words)
-        self.known = frozenset(word for key in self._hits for word in key)
-        self.vocabulary = sorted(word for word in self.known if len(word) > 4)
-        self.short = frozenset(word for word in self.known if 3 <= len(word) <= 4)
+        self.stems = frozenset(word for key in self._hits for word in key)
+        self.vocabulary = sorted(word for word in self.stems if len(word) > 4)
+        self.short = frozenset(word for word in self.stems if 3 <= len(word) <= 4)
 
     def _add_index_entry(self, words: Sequence[str], score: float, table: str, column: str | None = None) -> None:
         key = tuple(words)
@@ -77,8 +77,8 @@ class NameIndex:
         if len(words) > 1 and 3 <= len(words[0]) <= 4:
             words[0] = next((word for word in table_words if word.startswith(words[0])), words[0])
         bare = [word for word in words if word not in ("of", "in", "the", "for", "s")]
-        written = [stem_word(word) for word in split_name_into_words(column)]
-        self._add_index_entry(written, 1.0, table, column)
+        spelling = [stem_word(word) for word in split_name_into_words(column)]
+        self._add_index_entry(spelling, 1.0, table, column)
         for variant, factor in (*_list_synonym_variants(words), *_list_synonym_variants(bare)):
             self._add_index_entry(variant, factor, table, column)
         if len(words) == 3 and words[1] == "of":
@@ -88,15 +88,15 @@ class NameIndex:
             self._add_index_entry([stem_word("".join(split_identifier(column)))], 0.9, table, column)
         if len(bare) > 2:
             self._add_index_entry([bare[0], bare[-1]], 0.6, table, column)
-        rest = bare
-        while len(rest) > 1 and (rest[0] in table_words or [rest[0]] == [word[:1] for word in table_words[:1]]):
-            rest = rest[1:]
-        if rest != bare:
-            for variant, factor in _list_synonym_variants(rest):
+        tail = bare
+        while len(tail) > 1 and (tail[0] in table_words or [tail[0]] == [word[:1] for word in table_words[:1]]):
+            tail = tail[1:]
+        if tail != bare:
+            for variant, factor in _list_synonym_variants(tail):
                 self._add_index_entry(variant, 0.97 * factor, table, column)
         if self.find_parent(Column(table, column)) != table:
             for start in range(len(table_words)):
-                for variant, factor in _list_synonym_variants(rest):
+                for variant, factor in _list_synonym_variants(tail):
                     self._add_index_entry([*table_words[start:], *variant], 1.02 * factor, table, column)
         for part, share in _list_name_parts(bare):
             head = part[-1] == bare[-1]
@@ -111,19 +111,19 @@ class NameIndex:
 
     def find(self, stems: tuple[str, ...]) -> list[NameHit]:
         """Return the tables and columns that some word stems may name, best first."""
-        found = self._hits.get(stems)
-        if not found:
+        scores = self._hits.get(stems)
+        if not scores:
             return []
-        best = nlargest(_MOST, found.items(), key=lambda item: item[1])
+        best = nlargest(_MOST, scores.items(), key=lambda item: item[1])
         return [NameHit(score, table, column) for (table, column), score in best]
 
     def correct_stem(self, word: Token) -> str:
         """Return the word's stem, or the nearest name's stem if the word looks mistyped."""
         if "_" in word.text and not word.quoted:
             return " ".join(stem_word(part) for part in split_identifier(word.text))
-        if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in self.known:
+        if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in self.stems:
             return word.stem
-        if any(word.lower in known for known in (COMMANDS, UNSPOKEN, SUPERLATIVES, COMPARATIVES, PHRASES)):
+        if any(word.lower in lexicon for lexicon in (COMMANDS, UNSPOKEN, SUPERLATIVES, COMPARATIVES, PHRASES)):
             return word.stem
         for size in (4, 3):
             if len(word.lower) >= size + 3 and word.lower[:size] in self.short:
@@ -163,44 +163,44 @@ class NameIndex:
 
     def key(self, table: str) -> Column | None:
         """Return the column that identifies the table's rows, or None."""
-        found = self.schema.table(table)
-        if found is None or len(found.primary_key) > 1:
+        schema = self.schema.table(table)
+        if schema is None or len(schema.primary_key) > 1:
             return None
-        if found.primary_key:
-            return Column(found.name, found.primary_key[0])
-        first = found.columns[0].name if found.columns else ""
-        return Column(found.name, first) if split_identifier(first)[-1:] == ("id",) else None
+        if schema.primary_key:
+            return Column(schema.name, schema.primary_key[0])
+        first = schema.columns[0].name if schema.columns else ""
+        return Column(schema.name, first) if split_identifier(first)[-1:] == ("id",) else None
 
     def find_titles(self, table: str) -> tuple[Column, ...]:
         """Return the columns that name the table's rows: a name or title, else first and last name."""
-        found = self.schema.table(table)
-        assert found is not None
-        own = {stem_word(word) for word in split_identifier(table)}
-        named: list[tuple[int, Column]] = []
-        for column in found.columns:
+        schema = self.schema.table(table)
+        assert schema is not None
+        table_words = {stem_word(word) for word in split_identifier(table)}
+        candidates: list[tuple[int, Column]] = []
+        for column in schema.columns:
             words = split_identifier(column.name)
             if words and words[-1] in _NAMES and column.kind != "number":
-                others = [word for word in words[:-1] if stem_word(word) not in own]
-                named.append((len(others), Column(found.name, column.name)))
-        people = [c for _, c in named if {"first", "last"} & set(split_identifier(c.name))]
-        plain = [column for others, column in named if others == 0]
+                others = [word for word in words[:-1] if stem_word(word) not in table_words]
+                candidates.append((len(others), Column(schema.name, column.name)))
+        people = [c for _, c in candidates if {"first", "last"} & set(split_identifier(c.name))]
+        plain = [column for others, column in candidates if others == 0]
         if plain and (len(people) < 2 or split_identifier(plain[0].name)[-1:] == ("name",)):
             return (plain[0],)
         if len(people) >= 2:
             return tuple(people[:2])
-        if named:
-            return (min(named, key=lambda pair: pair[0])[1],)
-        for column in found.columns[:3]:
-            parent = self.find_parent(Column(found.name, column.name))
+        if candidates:
+            return (min(candidates, key=lambda pair: pair[0])[1],)
+        for column in schema.columns[:3]:
+            parent = self.find_parent(Column(schema.name, column.name))
             if parent and parent != table and set(split_identifier(parent)) & _PEOPLE and self.has_own_name(parent):
                 return self.find_titles(parent)
-        for column in found.columns:
-            words, here = split_identifier(column.name), Column(found.name, column.name)
+        for column in schema.columns:
+            words, title = split_identifier(column.name), Column(schema.name, column.name)
             own_text = column.kind == "text" and not column.primary_key
-            if own_text and words[-1:] != ("id",) and not _NEVER & set(words) and self.find_yes_value(here) is None:
-                return (here,)
+            if own_text and words[-1:] != ("id",) and not _NEVER & set(words) and self.find_yes_value(title) is None:
+                return (title,)
         key = self.key(table)
-        return (key,) if key else (Column(found.name, found.columns[0].name),)
+        return (key,) if key else (Column(schema.name, schema.columns[0].name),)
 
     def choose_identity_column(self, table: str) -> Column:
         """Return the column that stands for the table's rows: its key, else its title."""
@@ -213,13 +213,13 @@ class NameIndex:
 
     def has_distinctive_title(self, table: str) -> bool:
         """Whether the title of a table identifies a row; a status shared by many rows does not."""
-        found, column = self.schema.table(table), self.find_titles(table)[0]
-        assert found is not None
-        own = {stem_word(word) for word in split_identifier(table)}
-        if column.table != table or self.has_own_name(table) or own & {*map(stem_word, split_identifier(column.name))}:
+        entry, column = self.schema.table(table), self.find_titles(table)[0]
+        assert entry is not None
+        stem = {stem_word(word) for word in split_identifier(table)}
+        if column.table != table or self.has_own_name(table) or stem & {*map(stem_word, split_identifier(column.name))}:
             return True
         distinct = self.column(column).distinct
-        return distinct is None or found.row_count is None or distinct >= _DISTINCTIVE * found.row_count
+        return distinct is None or entry.row_count is None or distinct >= _DISTINCTIVE * entry.row_count
 
     def find_hinted_column(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
         """Return the column that the first fitting hint names, in the nearest of `tables`."""
@@ -230,15 +230,15 @@ class NameIndex:
                 continue
             for column in table.columns:
                 words = split_identifier(column.name)
-                own = Column(table.name, column.name)
-                if words[-1:] == ("id",) or not (self.is_numeric(own) or {"date", "time"} & set(words)):
+                candidate = Column(table.name, column.name)
+                if words[-1:] == ("id",) or not (self.is_numeric(candidate) or {"date", "time"} & set(words)):
                     continue
                 names = (*words, "date", "time") if column.kind == "time" else words
                 for rank, hint in enumerate(hints):
                     if hint in names:
                         order = (distance + (table.name in self._views), rank, len(words))
                         if best is None or order < best[0]:
-                            best = order, own
+                            best = order, candidate
         return best[1] if best else None
 
     @cached_property
@@ -249,15 +249,15 @@ class NameIndex:
             near[key.ref_table].add(key.table)
         return near
 
-    def count_joins(self, one: str, other: str) -> int:
+    def count_joins(self, start: str, other: str) -> int:
         """Return the number of foreign keys between two tables, or 9 if none connect them."""
-        if (known := self._distances.get(one)) is None:
-            known, reached = {one: 0}, {one}
+        if (depths := self._distances.get(start)) is None:
+            depths, ring = {start: 0}, {start}
             for step in range(1, 6):
-                reached = {near for table in reached for near in self._neighbour_tables.get(table, ())} - known.keys()
-                known |= dict.fromkeys(reached, step)
-            self._distances[one] = known
-        return known.get(other, 9)
+                ring = {near for table in ring for near in self._neighbour_tables.get(table, ())} - depths.keys()
+                depths |= dict.fromkeys(ring, step)
+            self._distances[start] = depths
+        return depths.get(other, 9)
 
     def references_table(self, table: str, other: str) -> bool:
         """Whether a foreign key of the first table points to the second."""
@@ -269,33 +269,33 @@ class NameIndex:
         They are the ends of a foreign key, else the first table's key as a table between them holds it, else, where
         joins lead from one to the other, that key on both sides.
         """
-        own = self.key(table)
+        table_key = self.key(table)
         over: tuple[Column, Column] | None = None
         for key in self.schema.foreign_keys:
             if len(key.columns) != 1 or not key.ref_columns:
                 continue
-            here, there = Column(key.table, key.columns[0]), Column(key.ref_table, key.ref_columns[0])
+            child, parent = Column(key.table, key.columns[0]), Column(key.ref_table, key.ref_columns[0])
             if {table, other} == {key.table, key.ref_table}:
-                return (here, there) if table == key.table else (there, here)
-            if over is None and own == there and self.count_joins(key.table, other) == 1:
-                over = there, here
-        if own is None or self.count_joins(table, other) > 3:
+                return (child, parent) if table == key.table else (parent, child)
+            if over is None and table_key == parent and self.count_joins(key.table, other) == 1:
+                over = parent, child
+        if table_key is None or self.count_joins(table, other) > 3:
             return None
-        return over or (own, own)
+        return over or (table_key, table_key)
 
     def find_parent(self, column: Column) -> str | None:
         """Return the table that a foreign key column points to."""
-        own = (column.table, (column.name,))
-        return next((key.ref_table for key in self.schema.foreign_keys if (key.table, key.columns) == own), None)
+        source = (column.table, (column.name,))
+        return next((key.ref_table for key in self.schema.foreign_keys if (key.table, key.columns) == source), None)
 
 
 def _list_synonym_variants(words: Sequence[str]) -> list[tuple[list[str], float]]:
     """Return the words as they are, then with one word replaced by a synonym."""
-    found: list[tuple[list[str], float]] = [(list(words), 1.0)]
+    variants: list[tuple[list[str], float]] = [(list(words), 1.0)]
     for position, word in enumerate(words):
         for other in _SYNONYMS.get(word, ()):
-            found.append(([*words[:position], other, *words[position + 1 :]], 0.85))
-    return found
+            variants.append(([*words[:position], other, *words[position + 1 :]], 0.85))
+    return variants
 
 
 _SYNONYMS = {stem_word(word): tuple(stem_word(other) for other in others) for word, others in load_synonyms().items()}

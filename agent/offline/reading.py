@@ -11,7 +11,7 @@ from typing import cast
 
 from ...tools.values.match import ValueMatch
 from .frame import Column, Operand, Operator, Predicate, QueryFrame, Scalar, Value
-from .mentions import Mention, NameIndex
+from .mentions import Mention, StemIndex
 
 _MARK = re.compile(r"@([a-z])(\d+)")
 _KINDS = {"C": "cx", "T": "tx", "V": "vq", "N": "n", "L": "vqn", "O": "o", "S": "s", "A": "a", "K": "cxa", "E": "cxt"}
@@ -27,7 +27,7 @@ class QuestionInput:
     """A question, with the schema's name index and the database values that it mentions."""
 
     text: str
-    names: NameIndex
+    names: StemIndex
     values: tuple[ValueMatch, ...] = ()
 
 
@@ -45,12 +45,12 @@ class ParseState:
         terms: Aggregates by the number of their marker.
         tables: Tables that must be joined.
         several: How many rows a superlative wants.
-        counted: The table whose rows are counted in each group.
+        count_table: The table whose rows are counted in each group.
         per_subject: Whether rows are grouped by what is asked for.
         pending: An order without its key.
         combine: A condition that other rows with the same values must meet.
-        fired: The patterns that took words, in order.
-        dropped: Text that patterns passed over or that inner clauses left.
+        patterns: The patterns that took words, in order.
+        leftovers: Text that patterns passed over or that inner clauses left.
     """
 
     question: QuestionInput
@@ -68,15 +68,15 @@ class ParseState:
     order: list[tuple[Operand, bool]] = field(default_factory=list[tuple[Operand, bool]])
     limit: int | None = None
     several: int = 1
-    counted: str = ""
+    count_table: str = ""
     per_subject: bool = False
     pending: str = ""
     combine: Predicate | None = None
-    fired: list[str] = field(default_factory=list[str])
-    dropped: list[str] = field(default_factory=list[str])
+    patterns: list[str] = field(default_factory=list[str])
+    leftovers: list[str] = field(default_factory=list[str])
 
     @property
-    def names(self) -> NameIndex:
+    def names(self) -> StemIndex:
         """The index of the schema's names."""
         return self.question.names
 
@@ -119,13 +119,13 @@ class ParseState:
 
     def add_operand(self, term: Operand, like: Mention | None = None) -> str:
         """Add a mention of a column or an aggregate, and return the new marker."""
-        made = replace(like, kind="a", matches=[]) if like else Mention("a", 0, 0, "")
+        mention = replace(like, kind="a", matches=[]) if like else Mention("a", 0, 0, "")
         if not term.aggregate:
-            made.kind, made.column = "c", term.column
-        self.marks.append(made)
+            mention.kind, mention.column = "c", term.column
+        self.marks.append(mention)
         if term.aggregate:
             self.terms[len(self.marks) - 1] = term
-        return f"@{made.kind}{len(self.marks) - 1}"
+        return f"@{mention.kind}{len(self.marks) - 1}"
 
     def add(self, term: Operand, operator: Operator, value: Value) -> str:
         """Add a condition on rows, or on groups for an aggregate; return the marker, if any."""
@@ -142,20 +142,20 @@ class ParseState:
 
     def list_tables(self) -> list[str]:
         """Return the tables that the question mentions so far; if none, those of the base query."""
-        found = [m.table for m in self.marks if m.kind in ("t", "x") and m.table]
-        found += [m.column.table for m in self.marks if m.kind == "c" and m.column]
-        return list(dict.fromkeys(found)) or list(self.base.list_tables())
+        tables = [m.table for m in self.marks if m.kind in ("t", "x") and m.table]
+        tables += [m.column.table for m in self.marks if m.kind == "c" and m.column]
+        return list(dict.fromkeys(tables)) or list(self.base.list_tables())
 
     def find_markers(self, kinds: str, text: str | None = None) -> list[str]:
         """Return the markers of the given kinds in `text`, or in the text still to be parsed."""
-        found = _MARK.finditer(self.text if text is None else text)
-        return [m.group() for m in found if m.group(1) in kinds]
+        matches = _MARK.finditer(self.text if text is None else text)
+        return [m.group() for m in matches if m.group(1) in kinds]
 
     def parse_clause(self, text: str, *stages: str) -> ParseState:
         """Parse a clause separately, with the same mentions; record unread words as dropped."""
         clause = ParseState(self.question, self.marks, text.strip(), self.base, terms=self.terms)
         apply_pattern_stages(clause, *stages)
-        self.dropped.append(clause.text)
+        self.leftovers.append(clause.text)
         clause.tables += map(self.table, clause.find_markers("t"))
         return clause
 
@@ -216,26 +216,26 @@ class Pattern:
     """A named grammar rule; other words within a match are recorded as dropped."""
 
     def __init__(self, name: str, forms: str | list[str]) -> None:
-        spelled = [_expand_macros(form) for form in ([forms] if isinstance(forms, str) else forms)]
+        expressions = [_expand_macros(form) for form in ([forms] if isinstance(forms, str) else forms)]
         self.name = name
-        self._forms = [re.compile(rf"(?<!\S)(?:{form})(?!\S)") for form in spelled]
-        self._spoken = frozenset(re.findall(r"[a-z]{2,}", " ".join(spelled)))
+        self._forms = [re.compile(rf"(?<!\S)(?:{form})(?!\S)") for form in expressions]
+        self._words = frozenset(re.findall(r"[a-z]{2,}", " ".join(expressions)))
 
     def apply_to_question(self, state: ParseState) -> None:
         """Pass each match to the pattern's handler and replace the matched words in the question."""
         for form in self._forms:
             at = 0
             while match := form.search(state.text, at):
-                left = _HANDLERS[self.name](PatternMatch(state, match))
-                if left is None:
+                replacement = _HANDLERS[self.name](PatternMatch(state, match))
+                if replacement is None:
                     at = match.start() + 1
                     continue
-                state.fired.append(self.name)
-                kept = {*self._spoken, *left.split()}
-                passed = (word for word in match[0].split() if word not in kept)
-                state.dropped.extend(word for word in passed if word.isalpha() and len(word) > 1)
+                state.patterns.append(self.name)
+                remaining = {*self._words, *replacement.split()}
+                words = (word for word in match[0].split() if word not in remaining)
+                state.leftovers.extend(word for word in words if word.isalpha() and len(word) > 1)
                 before = state.text[: match.start()].rstrip()
-                state.text = " ".join(f"{before} {left} {state.text[match.end() :]}".split())
+                state.text = " ".join(f"{before} {replacement} {state.text[match.end() :]}".split())
                 at = len(before)
 
 
@@ -266,5 +266,5 @@ STAGES = {stage: [Pattern(*named) for named in table.items()] for stage, table i
 def apply_pattern_stages(state: ParseState, *stages: str) -> None:
     """Apply the patterns of the given stages to a question, in order."""
     for stage in stages:
-        for one in STAGES[stage]:
-            one.apply_to_question(state)
+        for pattern in STAGES[stage]:
+            pattern.apply_to_question(state)

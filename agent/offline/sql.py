@@ -45,9 +45,9 @@ def convert_frame_to_sql(frame: QueryFrame, schema: Schema, stems: Collection[st
 
 def list_query_tables(frame: QueryFrame, schema: Schema) -> frozenset[str]:
     """Return all tables that a frame's query reads, including joined tables and subqueries."""
-    used = [table for one in frame.list_queries() for table in one.list_tables()]
-    keys = [key for one in frame.list_queries() for key in find_joining_keys(schema, one.list_tables())]
-    return frozenset([*used, *(key.table for key in keys), *(key.ref_table for key in keys)])
+    tables = [table for query in frame.list_queries() for table in query.list_tables()]
+    keys = [key for query in frame.list_queries() for key in find_joining_keys(schema, query.list_tables())]
+    return frozenset([*tables, *(key.table for key in keys), *(key.ref_table for key in keys)])
 
 
 class _QueryBuilder:
@@ -88,9 +88,9 @@ class _QueryBuilder:
     def _build_output(self, term: Operand) -> exp.Expr:
         """Return a result column or sort key, in MIN if the engine forbids ungrouped columns."""
         node, frame = self._build_operand(term), self.frame
-        grouped = bool(frame.group) or any(one.aggregate for one in frame.select)
+        is_grouped = bool(frame.group) or any(operand.aggregate for operand in frame.select)
         bare = term.column is not None and not term.aggregate and term.column not in frame.group
-        return exp.Min(this=node) if grouped and bare and not self.rules.is_sqlite else node
+        return exp.Min(this=node) if is_grouped and bare and not self.rules.is_sqlite else node
 
     def _build_sort_key(self, term: Operand, descending: bool) -> exp.Ordered:
         """Return a sort key; NULLs come last if only the first rows are wanted."""
@@ -106,8 +106,8 @@ class _QueryBuilder:
             inside.add(new)
             pairs = zip(key.columns, key.ref_columns, strict=True)
             on = [
-                exp.EQ(this=self._build_qualified(key.table, own), expression=self._build_qualified(key.ref_table, ref))
-                for own, ref in pairs
+                exp.EQ(this=self._build_qualified(key.table, col), expression=self._build_qualified(key.ref_table, ref))
+                for col, ref in pairs
             ]
             query = query.join(exp.Table(this=self._quote_name(new)), on=exp.and_(*on, copy=False), copy=False)
         lost = [table for table in self.tables if table not in inside]
@@ -141,17 +141,17 @@ class _QueryBuilder:
         inner: exp.Expr = self._build_column(term.column)
         if not term.aggregate:
             return inner
-        found = self.schema.column(term.column.table, term.column.name)
+        column = self.schema.column(term.column.table, term.column.name)
         if term.distinct:
             inner = exp.Distinct(expressions=[inner])
-        elif term.aggregate == "avg" and self.rules.name == "mysql" and found and found.type.upper() not in _PRECISE:
+        elif term.aggregate == "avg" and self.rules.name == "mysql" and column and column.type.upper() not in _PRECISE:
             inner = exp.cast(inner, "double")  # else four digits of a decimal number
         return _AGGREGATES[term.aggregate](this=inner)
 
     def _build_condition(self, condition: Predicate) -> exp.Expr:
         term, value = self._build_operand(condition.term), condition.value
-        found = condition.term.column and self.schema.column(condition.term.column.table, condition.term.column.name)
-        column = None if self.rules.is_sqlite or condition.term.aggregate else found
+        entry = condition.term.column and self.schema.column(condition.term.column.table, condition.term.column.name)
+        column = None if self.rules.is_sqlite or condition.term.aggregate else entry
         operator = _POSITIVE.get(condition.operator, condition.operator)
         node: exp.Expr
         match operator:
@@ -203,10 +203,10 @@ def read_sql(sql: str, schema: Schema) -> QueryFrame | None:
 
 def _read_query(query: exp.Expr, schema: Schema) -> QueryFrame:
     if isinstance(query, exp.Intersect):
-        left = _read_query(query.this, schema)
-        if left.also:
+        first = _read_query(query.this, schema)
+        if first.also:
             raise _UnsupportedQueryError
-        return replace(left, also=_read_query(query.expression, schema))
+        return replace(first, also=_read_query(query.expression, schema))
     if not isinstance(query, exp.Select) or query.args.get("with_") or query.args.get("offset"):
         raise _UnsupportedQueryError
     return _SelectParser(query, schema).build_frame()
@@ -223,8 +223,8 @@ class _SelectParser:
         self.tables: list[str] = []
         self.aliases: dict[str, str] = {}
         for part in parts:
-            named = ".".join(name.name for name in part.parts) if isinstance(part, exp.Table) else ""
-            table = schema.table(named)
+            full_name = ".".join(name.name for name in part.parts) if isinstance(part, exp.Table) else ""
+            table = schema.table(full_name)
             if table is None or table.name in self.tables:
                 raise _UnsupportedQueryError
             assert part is not None
@@ -254,9 +254,9 @@ class _SelectParser:
             raise _UnsupportedQueryError
         tables = [self.aliases.get(node.table.lower(), "")] if node.table else self.tables
         for table in tables:
-            found = self.schema.column(table, node.name)
-            if found is not None:
-                return Column(table, found.name)
+            column = self.schema.column(table, node.name)
+            if column is not None:
+                return Column(table, column.name)
         raise _UnsupportedQueryError
 
     def _read_operand(self, node: exp.Expr) -> Operand:

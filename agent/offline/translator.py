@@ -32,7 +32,7 @@ from .certainty import compute_confidence, compute_parse_signals, has_important_
 from .compose import edit_base_query, is_follow_up_question
 from .frame import QueryFrame, format_query_as_sentence
 from .grammar import parse
-from .names import NameIndex
+from .names import StemIndex
 from .reading import CUES, NOTHING, ParseState, QuestionInput
 from .sql import convert_frame_to_sql, read_sql
 from .words import UNSPOKEN, split_question_into_words
@@ -83,22 +83,22 @@ class Parser:
     def __init__(self, database: Database, values: ValueIndex | None) -> None:
         self._database = database
         self._values = values
-        self._names: NameIndex | None = None
+        self._names: StemIndex | None = None
 
-    def names(self) -> NameIndex:
+    def names(self) -> StemIndex:
         """Return the name index of the database's current schema."""
         schema, names = self._database.schema(), self._names
         if names is None or names.schema is not schema:
-            names = self._names = NameIndex(schema)
+            names = self._names = StemIndex(schema)
         return names
 
-    def answer(self, question: str, base_sql: str = "", said: str = "") -> ParsedAnswer:
+    def answer(self, question: str, base_sql: str = "", reply: str = "") -> ParsedAnswer:
         """Parse a question, as a follow-up if the question refers to the previous query.
 
         Args:
             question: As asked.
             base_sql: The previous query; empty if there is none.
-            said: What the person said when something was asked back about this question.
+            reply: What the person said when something was asked back about this question.
 
         Raises:
             NotUnderstood: It cannot be read.
@@ -108,39 +108,39 @@ class Parser:
         names = self.names()
         question = CUES["greeting"].sub("", question) or question
         base = (_parse_base_query(base_sql, names.schema) if base_sql else None) or NOTHING
-        asked = QuestionInput(question, names, self._find_mentioned_values(question))
-        if said:
-            pronoun = _find_unresolved_pronoun(question, parse(asked)) if base is NOTHING else None
+        request = QuestionInput(question, names, self._find_mentioned_values(question))
+        if reply:
+            pronoun = _find_unresolved_pronoun(question, parse(request)) if base is NOTHING else None
             start, end = pronoun.span() if pronoun else (len(question), len(question))
-            question = f"{question[:start]}{'' if pronoun else '. '}{said.strip(' .?!')}{question[end:]}"
-            asked = QuestionInput(question, names, self._find_mentioned_values(question))
-        return self._parse_question(asked, base)
+            question = f"{question[:start]}{'' if pronoun else '. '}{reply.strip(' .?!')}{question[end:]}"
+            request = QuestionInput(question, names, self._find_mentioned_values(question))
+        return self._parse_question(request, base)
 
-    def _parse_question(self, asked: QuestionInput, base: QueryFrame) -> ParsedAnswer:
+    def _parse_question(self, request: QuestionInput, base: QueryFrame) -> ParsedAnswer:
         """Parse the question on its own, as a follow-up, or as an edit of the base query."""
-        within = parse(asked, base)
+        within = parse(request, base)
         if base is NOTHING:
-            if pronoun := _find_unresolved_pronoun(asked.text, within):
+            if pronoun := _find_unresolved_pronoun(request.text, within):
                 word = pronoun["pronoun"]
                 raise UnresolvedPronoun(f"Nothing was asked before, so I cannot tell what {word!r} means.", (word,))
             return self._build_parsed_answer(within)
         kinds = {mark.kind for mark in within.marks}
-        apart = NOTHING if kinds & {"v", "n"} and not kinds & {"t", "x"} else base
+        context = NOTHING if kinds & {"v", "n"} and not kinds & {"t", "x"} else base
         if not is_follow_up_question(within):
-            return self._build_parsed_answer(parse(asked, apart))
+            return self._build_parsed_answer(parse(request, context))
         within.frame, within.editing = edit_base_query(within), True
         return self._build_parsed_answer(within, base)
 
-    def _build_parsed_answer(self, state: ParseState, unchanged: QueryFrame | None = None) -> ParsedAnswer:
+    def _build_parsed_answer(self, state: ParseState, base: QueryFrame | None = None) -> ParsedAnswer:
         """Build the answer from a parsed question, and run the query once as a test."""
         left_out = list_unread_words(state)
-        _check_understood(state, unchanged, left_out)
+        _check_understood(state, base, left_out)
         stems = {word.stem for word in split_question_into_words(state.question.text)}
         sql = convert_frame_to_sql(state.frame, state.names.schema, stems)
-        found = compute_parse_signals(state, self._run_trial_query(sql))
-        sure = round(compute_confidence(found), 3)
+        signals = compute_parse_signals(state, self._run_trial_query(sql))
+        sure = round(compute_confidence(signals), 3)
         partial = has_important_unread_words(state)
-        return ParsedAnswer(state.frame, sql, sure, _list_parsing_notes(state, left_out), left_out, partial, found)
+        return ParsedAnswer(state.frame, sql, sure, _list_parsing_notes(state, left_out), left_out, partial, signals)
 
     def _run_trial_query(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
         """Return the first rows of the query; None if they are withheld or take too long.
@@ -149,8 +149,8 @@ class Parser:
             NotUnderstood: It cannot run at all, so the question was misread.
         """
         try:
-            tried = MaskedDatabase(self._database).execute(sql, _TRIAL)
-            return None if tried.withheld else tried.rows
+            table = MaskedDatabase(self._database).execute(sql, _TRIAL)
+            return None if table.withheld else table.rows
         except (QueryFailed, QueryRejected) as error:
             raise NotUnderstood("I could not turn this question into a query that runs. Try other words.") from error
         except QueryError:
@@ -168,18 +168,18 @@ def _parse_base_query(sql: str, schema: Schema) -> QueryFrame | None:
 
 def _find_unresolved_pronoun(question: str, state: ParseState) -> re.Match[str] | None:
     """Return a pronoun of a first question that refers to nothing in the question, or None."""
-    found = _PRONOUN.search(question)
-    named = [question.lower().find(m.text.lower()) for m in state.marks if m.kind in "tcxv" and m.text]
-    return found if found and not any(-1 < at < found.start() for at in named) else None
+    match = _PRONOUN.search(question)
+    starts = [question.lower().find(m.text.lower()) for m in state.marks if m.kind in "tcxv" and m.text]
+    return match if match and not any(-1 < at < match.start() for at in starts) else None
 
 
-def _check_understood(state: ParseState, unchanged: QueryFrame | None, words: tuple[str, ...]) -> None:
+def _check_understood(state: ParseState, base: QueryFrame | None, words: tuple[str, ...]) -> None:
     """Raise `NotUnderstood` if a frame does not answer the question."""
     frame = state.frame
     beyond = tuple(word for word in state.text.split() if word in UNSPOKEN)
     if beyond:
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
-    says_nothing = not state.marks and not state.pending and unchanged in (None, frame)
+    says_nothing = not state.marks and not state.pending and base in (None, frame)
     if not frame.list_tables() or says_nothing:
         tables = [table.name for table in state.names.schema.tables]
         problem = f"I could not place: {', '.join(words)}." if words else "I found nothing to look up in this question."
@@ -194,7 +194,7 @@ def _check_understood(state: ParseState, unchanged: QueryFrame | None, words: tu
 def _list_parsing_notes(state: ParseState, left_out: tuple[str, ...]) -> tuple[str, ...]:
     notes = ["read offline, without a model" + ", as a change to the previous query" * state.editing]
     notes += [meaning for mark in state.marks if (meaning := mark.meaning())]
-    notes += ["patterns: " + ", ".join(dict.fromkeys(state.fired))] * bool(state.fired)
+    notes += ["patterns: " + ", ".join(dict.fromkeys(state.patterns))] * bool(state.patterns)
     notes += ["not used: " + ", ".join(left_out)] * bool(left_out)
     return tuple(dict.fromkeys(notes))
 
@@ -222,7 +222,7 @@ class OfflineTranslator:
     def __init__(self, database: Database, values: ValueIndex | None = None) -> None:
         self._engine = Parser(database, values if values is not None else ValueIndex.open(database))
         self._lock = threading.Lock()
-        self._read: dict[tuple[str, str, str, str], ParsedAnswer] = {}
+        self._answers: dict[tuple[str, str, str, str], ParsedAnswer] = {}
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
         """Yield an effect that performs the task, and return the result."""
@@ -269,9 +269,9 @@ class OfflineTranslator:
             return Rephrasing(task.question, task.question, "unanswerable", str(error))
         sentence = format_query_as_sentence(answer.frame)
         with self._lock:
-            self._read[task.question, base, sentence, self._engine.names().schema.version] = answer
-            if len(self._read) > _REMEMBERED:
-                del self._read[next(iter(self._read))]
+            self._answers[task.question, base, sentence, self._engine.names().schema.version] = answer
+            if len(self._answers) > _REMEMBERED:
+                del self._answers[next(iter(self._answers))]
         # Where what was passed over matters, declining serves a person better.
         if answer.partial or answer.confidence < _DOUBTFUL:
             return Rephrasing(sentence, sentence, "unanswerable", _explain_low_confidence(answer))
@@ -286,8 +286,8 @@ class OfflineTranslator:
     def _get_parsed_answer(self, task: GenerateSQLTask) -> ParsedAnswer:
         """Return the answer cached when the question was rephrased, or parse the question again."""
         base = _find_last_query(task.history)
-        known = self._read.get((task.question, base, task.rephrasing.rephrased, self._engine.names().schema.version))
-        return known or self._engine.answer(task.question, base)
+        past = self._answers.get((task.question, base, task.rephrasing.rephrased, self._engine.names().schema.version))
+        return past or self._engine.answer(task.question, base)
 
 
 def _find_last_query(history: tuple[PastTurn, ...]) -> str:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, cast
 
-from ...tools import words as every
+from ...tools import words as common
 
 _LISTS = cast(
     "dict[str, Any]", json.loads(files(__name__.rpartition(".")[0]).joinpath("data/lexicon.json").read_text("utf-8"))
@@ -29,18 +29,18 @@ def _load_word_lists(name: str) -> dict[str, tuple[str, ...]]:
 
 
 def _load_phrases_by_first_word() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
-    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for marker, text in _LISTS["phrases"].items():
         for phrase in text.split(" | "):
             words = tuple(phrase.split())
-            found.setdefault(words[0], []).append((words, marker))
-    return {first: tuple(sorted(options, key=lambda option: -len(option[0]))) for first, options in found.items()}
+            phrases.setdefault(words[0], []).append((words, marker))
+    return {first: tuple(sorted(options, key=lambda option: -len(option[0]))) for first, options in phrases.items()}
 
 
-IRREGULAR: Mapping[str, str] = every.IRREGULAR_PLURALS | _LISTS["irregular"]
+IRREGULAR: Mapping[str, str] = common.IRREGULAR_PLURALS | _LISTS["irregular"]
 """Words whose singular no stemmer finds."""
 
-ABBREVIATIONS = every.SHORT_FORMS | _load_word_lists("abbreviations")
+ABBREVIATIONS = common.SHORT_FORMS | _load_word_lists("abbreviations")
 """Meanings of common abbreviations in identifiers."""
 
 SUFFIXES = ("name", "id", "code", "type", "date", "number", "year", "time", "title", "count", "description")
@@ -52,19 +52,19 @@ GENERIC = _load_word_set("generic")
 NOISE = _load_word_set("noise")
 """Words without meaning for the grammar, dropped before it."""
 
-COMMANDS = every.FUNCTION_WORDS - NOISE | _load_word_set("commands")
+COMMANDS = common.FUNCTION_WORDS - NOISE | _load_word_set("commands")
 """Words that ask or connect, and are never names or values by themselves."""
 
 CHAIN = _load_word_set("chain")
 """Words across which a column list still belongs to the table that follows it."""
 
-HARMLESS = every.FUNCTION_WORDS - {"more", "most"} | _load_word_set("harmless")
+HARMLESS = common.FUNCTION_WORDS - {"more", "most"} | _load_word_set("harmless")
 """Words that may stay unread without harm: not those that compare."""
 
 UNSPOKEN = _load_word_set("unspeakable")
 """Words for what a frame cannot express, unless the schema or a value contains them."""
 
-NUMBERS: Mapping[str, int] = every.NUMBER_WORDS | _LISTS["numbers"]
+NUMBERS: Mapping[str, int] = common.NUMBER_WORDS | _LISTS["numbers"]
 
 COMPARATIVES = {word: (text[0], text[1:]) for word, text in _load_word_lists("comparatives").items()}
 """Comparing words: the operator, and the column words that the adjective is about."""
@@ -115,27 +115,27 @@ class Token:
 def stem_word(word: str) -> str:
     """Return the stem of a lower-case word; irregular plurals become singular first."""
     word = IRREGULAR.get(word, word)
-    return every.stem_english_word(word) if len(word) > 2 else word
+    return common.stem_english_word(word) if len(word) > 2 else word
 
 
 def split_question_into_words(question: str) -> tuple[Token, ...]:
     """Split a question into words; hyphenated words stay whole."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     # `room no.` is no negation; as long as before, so that offsets stay.
     for match in _TOKEN.finditer(_NUMBER.sub("num ", question.translate(_STRAIGHT))):
         text = match.group()
         quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
         text = text[1:-1].strip() if quoted else text
         lower = text.lower()
-        found.append(Token(text, lower, stem_word(every.fold(lower)), match.start(), match.end(), quoted))
-    return tuple(_repeat_shared_noun(found))
+        tokens.append(Token(text, lower, stem_word(common.fold(lower)), match.start(), match.end(), quoted))
+    return tuple(_repeat_shared_noun(tokens))
 
 
 def _repeat_shared_noun(words: list[Token]) -> list[Token]:
     """Rewrite `first and last name` as `first name and last name`; the added word has no width."""
-    found: list[Token] = []
+    tokens: list[Token] = []
     for at, word in enumerate(words):
-        found.append(word)
+        tokens.append(word)
         if word.lower not in _PAIRED:
             continue
         end = at + 1
@@ -143,15 +143,15 @@ def _repeat_shared_noun(words: list[Token]) -> list[Token]:
             end += 1
         if end < len(words) and words[end - 1].lower in _PAIRED and end > at + 2:
             noun = words[end]
-            found.append(Token(noun.text, noun.lower, noun.stem, word.end, word.end))
-    return found
+            tokens.append(Token(noun.text, noun.lower, noun.stem, word.end, word.end))
+    return tokens
 
 
 @lru_cache(maxsize=20_000)
 def split_identifier(identifier: str) -> tuple[str, ...]:
     """Split an identifier such as `LName` or `productname` into words, and expand abbreviations."""
     chunks = [chunk for chunk in re.split(r"[_\W]+", identifier) if chunk]
-    words = [(low,) if (low := one.lower()) in ABBREVIATIONS else every.split_name_into_words(one) for one in chunks]
+    words = [(low,) if (low := one.lower()) in ABBREVIATIONS else common.split_name_into_words(one) for one in chunks]
     return tuple(part for chunk in words for word in chunk for part in _split_identifier_part(word))
 
 

@@ -23,17 +23,17 @@ class LazyExampleStore:
     not there yet is made when something is saved, not before.
     """
 
-    def __init__(self, given: ExampleStore | str | Path | None, embedding: str, stack: ExitStack) -> None:
-        self._given = given
+    def __init__(self, source: ExampleStore | str | Path | None, embedding: str, stack: ExitStack) -> None:
+        self._source = source
         self._embedding = embedding
         self._stack = stack
         self._lock = threading.Lock()
-        self._opened: dict[str, ExampleStore] = {}
+        self._stores: dict[str, ExampleStore] = {}
 
     @property
     def can_save_examples(self) -> bool:
         """Whether the agent has a store in which examples can be saved."""
-        return self._given is not None
+        return self._source is not None
 
     def open_store_for_search(self) -> ExampleStore:
         """Return the example store to search: the agent's own or the built-in examples."""
@@ -45,14 +45,14 @@ class LazyExampleStore:
         """Return the agent's own store; None if nothing was ever saved in the store."""
         from ...tools.examples import has_example_store
 
-        unmade = self._given is None or (isinstance(self._given, str | Path) and not has_example_store(self._given))
+        unmade = self._source is None or (isinstance(self._source, str | Path) and not has_example_store(self._source))
         return None if unmade else self.open_store_for_saving()
 
     def open_store_for_saving(self) -> ExampleStore:
         """Return the store in which examples are saved; raise an error without a store."""
         from ...tools.examples import make_embedding, open_seeded_store
 
-        place = self._given
+        place = self._source
         if place is None:
             raise SettingsError(
                 "this agent has no example store to save in: pass one as `examples`, a folder or a Chroma server's URL"
@@ -63,9 +63,9 @@ class LazyExampleStore:
 
     def _open_store_once(self, name: str, open_store: Callable[[], ExampleStore]) -> ExampleStore:
         with self._lock:
-            if name not in self._opened:
-                self._opened[name] = self._stack.enter_context(open_store())
-            return self._opened[name]
+            if name not in self._stores:
+                self._stores[name] = self._stack.enter_context(open_store())
+            return self._stores[name]
 
 
 OFF = "off"  # given as a file: use none, also where there is one
@@ -76,17 +76,17 @@ _Stamp = tuple[tuple[int, int] | None, ...]
 class KnowledgeSource:
     """The knowledge files of an agent, cached and shared by all people and threads."""
 
-    def __init__(self, given: Path | str | None) -> None:
-        self._given = None if given is None else Path(given)  # None for the one that belongs to the database
-        self._off = given is not None and str(given) == OFF
+    def __init__(self, path: Path | str | None) -> None:
+        self._path = None if path is None else Path(path)  # None for the one that belongs to the database
+        self._off = path is not None and str(path) == OFF
         self._lock = threading.Lock()
         self._cache: dict[Path, tuple[tuple[Path, ...], _Stamp, Layers]] = {}
-        if self._given is not None and not self._off:
-            self._read_cached_file(self._given)
+        if self._path is not None and not self._off:
+            self._read_cached_file(self._path)
 
     def path(self, database: Database) -> Path | None:
         """Return the path of a database's knowledge file; None if knowledge is off."""
-        return None if self._off else self._given or knowledge_path(database)
+        return None if self._off else self._path or knowledge_path(database)
 
     def layers(self, path: Path | None) -> tuple[_Stamp, Layers] | None:
         """Return the version and contents of a knowledge file; None if the file is missing."""
@@ -96,12 +96,12 @@ class KnowledgeSource:
         if not path.exists():
             raise KnowledgeError(f"there is no knowledge file {path}")
         with self._lock:
-            held = self._cache.get(path)
-            if held is None or held[1] != _read_file_stamps(held[0]):
+            entry = self._cache.get(path)
+            if entry is None or entry[1] != _read_file_stamps(entry[0]):
                 files: list[Path] = []
                 layers = read_knowledge(path, files)
-                held = self._cache[path] = tuple(files), _read_file_stamps(files), layers
-            return held[1:]
+                entry = self._cache[path] = tuple(files), _read_file_stamps(files), layers
+            return entry[1:]
 
 
 class PersonKnowledge:
@@ -117,56 +117,56 @@ class PersonKnowledge:
         self._key = database.rights.key  # of those with equal rights
         self._shared = shared  # of somebody with equal rights, who reads the same
         self._lock = threading.Lock()
-        self._made: tuple[_Stamp, Schema, Knowledge] | None = None
+        self._last_reading: tuple[_Stamp, Schema, Knowledge] | None = None
 
     def read(self) -> Knowledge | None:
         """Read the schema and return the current knowledge; None if there is no knowledge file."""
         if self._shared is not None:
             return self._shared.read()
         path = self._knowledge_path
-        own, apart = self.source.layers(path), self.source.layers(_get_private_knowledge_path(path, self._key))
-        if own is None and apart is None:
+        main, private = self.source.layers(path), self.source.layers(_get_private_knowledge_path(path, self._key))
+        if main is None and private is None:
             return None
-        (stamp, layers), (more, above) = own or ((), ()), apart or ((), ())
+        (stamp, layers), (more, above) = main or ((), ()), private or ((), ())
         above = tuple(tuple(map(self._hide_private_source, layer)) for layer in above)
         stamp, layers = (*stamp, *more), (*layers, *above)
         schema = self._database.schema()
         with self._lock:
-            if self._made is None or self._made[0] != stamp or self._made[1] is not schema:
-                self._made = stamp, schema, Knowledge.of(layers, self._database)
-            return self._made[2]
+            if self._last_reading is None or self._last_reading[0] != stamp or self._last_reading[1] is not schema:
+                self._last_reading = stamp, schema, Knowledge.of(layers, self._database)
+            return self._last_reading[2]
 
     def add(self, entry: Entry) -> Entry:
         """Add an entry in its author's name, or else this person's, and return the stored entry."""
         key, path = self._key, self._knowledge_path
         if path is None:
             raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
-        others = [known for known in self._read_entries(path) if _conflicts(entry, known) and known.rights != key]
-        apart = _get_private_knowledge_path(path, key)
-        if apart is not None and (others or any(_conflicts(entry, known) for known in self._read_entries(apart))):
-            path = apart
+        others = [other for other in self._read_entries(path) if _conflicts(entry, other) and other.rights != key]
+        private = _get_private_knowledge_path(path, key)
+        if private is not None and (others or any(_conflicts(entry, other) for other in self._read_entries(private))):
+            path = private
         else:
             # Those who wrote it may not be able to see the new one: theirs must not vanish before their eyes.
-            for known in others:
-                if (place := _get_private_knowledge_path(path, known.rights)) is not None:
-                    KnowledgeWriter(place, known.author).add(known)
+            for other in others:
+                if (place := _get_private_knowledge_path(path, other.rights)) is not None:
+                    KnowledgeWriter(place, other.author).add(other)
         author = entry.author or self._database.session.identity.name
-        added = KnowledgeWriter(path, author).add(replace(entry, rights=key))
-        return self._hide_private_source(added)
+        new = KnowledgeWriter(path, author).add(replace(entry, rights=key))
+        return self._hide_private_source(new)
 
     def remove(self, name: str) -> bool:
         """Remove a definition that this person may remove; return whether it existed."""
         key, path = self._key, self._knowledge_path
-        apart = _get_private_knowledge_path(path, key)
-        if apart is not None and KnowledgeWriter(apart).remove(name):
+        private = _get_private_knowledge_path(path, key)
+        if private is not None and KnowledgeWriter(private).remove(name):
             return True
         if path is None:
             return False
         # Only what was written under the same rights: what else is there must not be told.
         if KnowledgeWriter(path).remove(name, key or None):
             return True
-        seen = self.read()
-        if seen is not None and any(entry.name.lower() == name.lower() for entry in seen.entries):
+        knowledge = self.read()
+        if knowledge is not None and any(entry.name.lower() == name.lower() for entry in knowledge.entries):
             raise KnowledgeError(f"{name!r} was defined by people with other permissions: only they can remove it")
         return False
 
@@ -179,8 +179,8 @@ class PersonKnowledge:
         return replace(entry, source=self._knowledge_path.name) if self._knowledge_path else entry
 
     def _read_entries(self, path: Path) -> list[Entry]:
-        found = self.source.layers(path)
-        return [entry for layer in found[1] for entry in layer] if found else []
+        layers = self.source.layers(path)
+        return [entry for layer in layers[1] for entry in layer] if layers else []
 
 
 def _get_private_knowledge_path(path: Path | None, key: str) -> Path | None:
@@ -190,8 +190,8 @@ def _get_private_knowledge_path(path: Path | None, key: str) -> Path | None:
 
 def _conflicts(entry: Entry, other: Entry) -> bool:
     """Whether two entries define the same name, or would contradict each other."""
-    named = {"term", "metric"}
-    if {entry.kind, other.kind} <= named and set(entry.phrases) & set(other.phrases):
+    word_kinds = {"term", "metric"}
+    if {entry.kind, other.kind} <= word_kinds and set(entry.phrases) & set(other.phrases):
         return True
     return (entry.kind, entry.name.lower()) == (other.kind, other.name.lower())
 
@@ -201,9 +201,9 @@ def _read_file_stamps(paths: Iterable[Path]) -> _Stamp:
 
     def read_file_stamp(path: Path) -> tuple[int, int] | None:
         try:
-            found = path.stat()
+            status = path.stat()
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size
+        return status.st_mtime_ns, status.st_size
 
     return tuple(map(read_file_stamp, paths))

@@ -44,19 +44,19 @@ class KeyedCache(Generic[K, V]):
         """Return the entry for `key`, created on first use; an error of `make` reaches all callers."""
         with self._lock:
             entry = self._entries.pop(key, None)
-            made = entry or Future[V]()
-            self._entries[key] = made
+            future = entry or Future[V]()
+            self._entries[key] = future
             while len(self._entries) > self._most:
                 self._entries.popitem(last=False)
         if entry is None:
             try:
-                made.set_result(make())
+                future.set_result(make())
             except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
                 with self._lock:
-                    if self._entries.get(key) is made:
+                    if self._entries.get(key) is future:
                         del self._entries[key]
-                made.set_exception(error)
-        return made.result()
+                future.set_exception(error)
+        return future.result()
 
 
 # So many sessions are kept open; the one that was used longest ago is let go of first.
@@ -76,7 +76,7 @@ class ResourceFactory:
     sandbox: SandboxLimits | None  # limits and boundary of pandas code
     audit: AuditTrail | None
     knowledge: KnowledgeSource
-    opened: WeakSet[Database] = field(default_factory=WeakSet[Database])  # for other people
+    databases: WeakSet[Database] = field(default_factory=WeakSet[Database])  # for other people
     readings: KeyedCache[Session, Resources] = field(default_factory=_cache)
     people: KeyedCache[Session, Resources] = field(default_factory=_cache)
 
@@ -91,15 +91,15 @@ class ResourceFactory:
             return shared
         database = Database(shared.database.engine, session)
         tools = Toolset(database, shared.values, self.examples.open_store_for_search, self.sandbox)
-        known = PersonKnowledge(self.knowledge, database, shared.knowledge)
-        return replace(shared, database=database, tools=tools, knowledge=known)
+        knowledge = PersonKnowledge(self.knowledge, database, shared.knowledge)
+        return replace(shared, database=database, tools=tools, knowledge=knowledge)
 
     def _open_shared_resources(self, session: Session) -> Resources:
         """Open resources for a session that people with equal rights share."""
         database = self.database
         if session != database.shared_session:
             database = database.for_user(session.identity, session.policy)
-            self.opened.add(database)
+            self.databases.add(database)
         values, knowledge = ValueIndex.open(database), PersonKnowledge(self.knowledge, database)
 
         def get_annotator_name() -> str:
@@ -135,7 +135,7 @@ class ResourceFactory:
 
     def close(self) -> None:
         """Close the databases that were opened for other people."""
-        for database in list(self.opened):
+        for database in list(self.databases):
             database.close()
 
 

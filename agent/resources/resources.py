@@ -68,7 +68,7 @@ class EnrichedSchemaCache:
         self._annotator = annotator
         self._knowledge = knowledge
         self._values = values
-        self._made: dict[bool, SchemaReading] = {}
+        self._readings: dict[bool, SchemaReading] = {}
         self._dictionary: tuple[Schema, Annotations] | None = None
         self._stores: dict[str, AnnotationStore] = {}
         self._lock = threading.Lock()
@@ -84,16 +84,16 @@ class EnrichedSchemaCache:
 
     def _read_cached_dictionaries(self, bare: Schema) -> Annotations:
         """Return the descriptions in the database's data dictionaries, read once per schema."""
-        kept = self._dictionary
-        if kept is None or kept[0] is not bare:
+        entry = self._dictionary
+        if entry is None or entry[0] is not bare:
             outgoing = MaskedDatabase(self._database)
 
             def run_query(sql: str, rows: int) -> Sequence[tuple[Cell, ...]]:
                 return outgoing.execute(sql, Limits(seconds=_DICTIONARY_SECONDS, rows=rows)).rows
 
-            found = call_with_fallback("linking", lambda: read_data_dictionaries(bare, run_query), Annotations())
-            kept = self._dictionary = bare, found
-        return kept[1]
+            annotations = call_with_fallback("linking", lambda: read_data_dictionaries(bare, run_query), Annotations())
+            entry = self._dictionary = bare, annotations
+        return entry[1]
 
     def read(self, annotated: bool) -> SchemaReading:
         """Return the schema with joins from knowledge; `annotated` adds missing descriptions."""
@@ -102,12 +102,12 @@ class EnrichedSchemaCache:
         annotations = self.annotations().read() if annotated else None
         dictionary, of = self._read_cached_dictionaries(bare), (bare, knowledge, annotations)
         with self._lock:
-            made = self._made.get(annotated)
-            if made is None or any(map(is_not, made.of, of)):
-                joined = dictionary.on(bare if knowledge is None else knowledge.schema)
-                schema = joined if annotations is None else annotations.on(joined)
-                made = self._made[annotated] = SchemaReading(of, schema, self._values)
-            return made
+            reading = self._readings.get(annotated)
+            if reading is None or any(map(is_not, reading.of, of)):
+                base_schema = dictionary.on(bare if knowledge is None else knowledge.schema)
+                schema = base_schema if annotations is None else annotations.on(base_schema)
+                reading = self._readings[annotated] = SchemaReading(of, schema, self._values)
+            return reading
 
 
 @dataclass(frozen=True)
@@ -137,13 +137,13 @@ class Resources:
 
     def narrow(self, permissions: Permissions) -> Resources:
         """Return these resources, restricted to what `permissions` also allow."""
-        own = self.database.session
-        session = own.narrow(permissions)
-        return self if session == own else self.factory.get_session_resources(session)
+        current = self.database.session
+        session = current.narrow(permissions)
+        return self if session == current else self.factory.get_session_resources(session)
 
-    def may_read(self, required: Rights | None) -> bool:
+    def may_read(self, rights: Rights | None) -> bool:
         """Whether the person may read data that was created under the given rights."""
-        return self.rights.cover(required)
+        return self.rights.cover(rights)
 
     @cached_property
     def masked_database(self) -> MaskedDatabase:
@@ -187,7 +187,7 @@ class Run:
 
     @property
     def knowledge(self) -> Knowledge | None:
-        """The knowledge of this run, which stays the same during the run; None if there is no knowledge file."""
+        """The knowledge of this run, which does not change; None if there is no knowledge file."""
         return self._reading.of[1]
 
     def spell(self, sql: str) -> str:

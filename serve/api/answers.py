@@ -59,7 +59,7 @@ async def get_rows(
     view = PageRequest(offset, limit, sort, descending, search)
     results, resources, rows = asker.server.results, asker.agent.resources, asker.server.settings.limits.result_rows
     return await asker.run_query(
-        lambda cancellation: results.read_page(id_, answer, resources, view, cancellation, need=rows, read=rows)
+        lambda cancellation: results.read_page(id_, answer, resources, view, cancellation, need=rows, limit=rows)
     )
 
 
@@ -98,7 +98,7 @@ async def export_rows(
             if sort is None and not search:
                 verbs.export(answer, resources, file, form, rows=rows, cancellation=stop)
             else:
-                results.export(id_, answer, resources, view, file, form, stop, need=read, read=read)
+                results.export(id_, answer, resources, view, file, form, stop, need=read, limit=read)
             file.seek(0)
 
         await asker.run_query(write)

@@ -32,20 +32,20 @@ class ConversationCost:
     price: tuple[float, float] | None = None  # dollars a million prompt and completion tokens; None leaves money out
     turns: int = 0  # turns that came to an answer or asked back
     ended: int = 0  # turns that failed or were interrupted: what they cost is not known
-    _whole: Usage = field(default_factory=Usage)
+    _past: Usage = field(default_factory=Usage)
     _last: Usage = field(default_factory=Usage)
 
     def add(self, usage: Usage, *, continues: bool) -> None:
         """Add the usage of a turn; a turn that continues the last one replaces the last usage."""
         if not continues:
-            self._whole += self._last
+            self._past += self._last
             self.turns += 1
         self._last = usage
 
     @property
     def summary(self) -> str:
         """The cost of the conversation, as one line of text."""
-        spent = self._whole + self._last
+        spent = self._past + self._last
         parts = [
             format_count(self.turns, "question", "questions"),
             format_count(spent.llm_calls, "model request", "model requests"),
@@ -77,9 +77,9 @@ class AnswerPages:
     def turn(self, first: int, count: int, chat: ChatSession) -> None:
         """Load a page of `count` rows that starts at row `first`, counted from 0."""
         last = first + count
-        view, read = PageRequest(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
+        view, most = PageRequest(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
         with cancel_on_interrupt() as stop:
-            page = self.results.read_page("", self.answer, chat.resources, view, stop, need=min(last, read), read=read)
+            page = self.results.read_page("", self.answer, chat.resources, view, stop, need=min(last, most), limit=most)
         if not page.rows:
             raise SettingsError(f"there are no more rows: the last one is number {page.total:,}")
         self.now = page
@@ -105,39 +105,39 @@ class ChatSession(ConversationAnswers):
         if last is not None:
             self.take(last, why=self.conversation.why())
 
-    def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
+    def take(self, answer: Answer, words: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
         """Number an answer, and add the rows that may not be sent to a model."""
-        answer = super().take(self.agent.deliver(answer), asked, why, wording)
+        answer = super().take(self.agent.deliver(answer), words, why, wording)
         self._reset_pages_to_last_answer()
         return answer
 
-    def choose_wording(self, chosen: NumberedAnswer) -> str:
+    def choose_wording(self, item: NumberedAnswer) -> str:
         """Return the question under which to save an answer; the person may edit the question."""
-        wording = super().choose_wording(chosen)
-        if self.edit_line is None or not (wording or chosen.answer.record.follow_up):
+        wording = super().choose_wording(item)
+        if self.edit_line is None or not (wording or item.answer.record.follow_up):
             return wording
-        return self.edit_line("save as the answer to: ", wording or get_standalone_question(chosen.answer.record))
+        return self.edit_line("save as the answer to: ", wording or get_standalone_question(item.answer.record))
 
     def is_waiting_for_reply(self) -> bool:
         """Whether the last turn asked a question back, so that the next input is the reply."""
-        return bool(self.held) and self.held[-1].answer.status == "needs_clarification"
+        return bool(self.history) and self.history[-1].answer.status == "needs_clarification"
 
     def undo(self) -> str:
         """Undo the last turn; return the question that began the turn, or '' if unknown."""
         if not self.conversation.undo():
             raise SettingsError("there is no turn to undo")
-        while self.held and not self.held[-1].asked and len(self.held) > 1:
-            self.held.pop()  # what was made of it
-        words = self.held.pop().asked if self.held else ""
+        while self.history and not self.history[-1].words and len(self.history) > 1:
+            self.history.pop()  # what was made of it
+        words = self.history.pop().words if self.history else ""
         while self.is_waiting_for_reply():
-            words = self.held.pop().asked
+            words = self.history.pop().words
         self._reset_pages_to_last_answer()
         return words
 
     def _reset_pages_to_last_answer(self) -> None:
         self.draft = ""
         self.close()
-        last = self.held[-1].answer if self.held else None
+        last = self.history[-1].answer if self.history else None
         self.pages = AnswerPages(last) if last and last.columns else None
 
     def close(self) -> None:

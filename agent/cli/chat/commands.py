@@ -33,8 +33,8 @@ from .chat import PAGE, AnswerPages, ChatSession, cancel_on_interrupt
 
 
 def _show_answer_reasons(chat: ChatSession, args: str) -> RenderableType:
-    held, _ = chat.choose(args, "explain")
-    return render_answer_reasons(held.answer, held.why)
+    item, _ = chat.choose(args, "explain")
+    return render_answer_reasons(item.answer, item.why)
 
 
 def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
@@ -44,23 +44,23 @@ def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
     answer = chat.choose("", "run")[0].answer
     if args == "other":
         if answer.ledger is None or not answer.ledger.other_sql:
-            if missed := "; ".join(answer.ledger.not_counted if answer.ledger else ["all"]):
-                raise SettingsError(f"not all rows that this answer leaves out could be counted: {missed}")
+            if gaps := "; ".join(answer.ledger.not_counted if answer.ledger else ["all"]):
+                raise SettingsError(f"not all rows that this answer leaves out could be counted: {gaps}")
             raise SettingsError("no other query counts rows that this answer leaves out: /why shows what was counted")
         args = answer.ledger.other_sql
     if args == "edit":
         args = chat.draft = _edit_sql_in_editor(chat.draft or _get_answer_sql(answer, "edit"))
     try:
         with cancel_on_interrupt() as cancellation:
-            found = chat.take(verbs.rerun(answer, "" if args == "run" else args, chat.resources, cancellation))
+            result = chat.take(verbs.rerun(answer, "" if args == "run" else args, chat.resources, cancellation))
     except (TableturnError, KeyboardInterrupt):
         if chat.draft:
             warn("your query is saved: /sql edit opens it again")
         raise
-    words = Text(sanitize_text(found.text), style="bold")
-    shown = [highlight_sql(found.sql)] if found.sql and found.sql != answer.sql else []
-    kept = [Text("/approve saves it as the answer to the question", style="dim")] if shown else []
-    return Group(*shown, *([_make_page_table(chat.pages)] if chat.pages and found.rows else []), words, *kept)
+    words = Text(sanitize_text(result.text), style="bold")
+    blocks = [highlight_sql(result.sql)] if result.sql and result.sql != answer.sql else []
+    hints = [Text("/approve saves it as the answer to the question", style="dim")] if blocks else []
+    return Group(*blocks, *([_make_page_table(chat.pages)] if chat.pages and result.rows else []), words, *hints)
 
 
 def _get_answer_sql(answer: Answer, what: str) -> str:
@@ -81,7 +81,7 @@ def _edit_sql_in_editor(text: str) -> str:
 
             with restore_terminal_mode():
                 subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the person's own editor
-            edited = path.read_text(encoding="utf-8").strip()
+            sql = path.read_text(encoding="utf-8").strip()
         except subprocess.CalledProcessError as error:
             raise SettingsError(f"{editor} ended with status {error.returncode}: the query is not run") from None
         except OSError as error:
@@ -89,9 +89,9 @@ def _edit_sql_in_editor(text: str) -> str:
             raise SettingsError(f"cannot start {editor}, {reason}: name another editor in EDITOR") from None
         except ValueError as error:
             raise SettingsError(f"cannot run {editor}, or cannot read what it wrote: {error}") from None
-    if not edited:
+    if not sql:
         raise SettingsError("the query is empty and is not run")
-    return edited
+    return sql
 
 
 _MOST = 1_000  # rows that are shown at a time
@@ -104,10 +104,10 @@ def _show_next_rows(chat: ChatSession, args: str) -> RenderableType:
 
 
 def _show_row_range(chat: ChatSession, args: str) -> RenderableType:
-    found = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", args)
-    if found is None:
+    match = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", args)
+    if match is None:
         raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
-    first, last = (1, int(found[1])) if found[2] is None else (int(found[1]), int(found[2]))
+    first, last = (1, int(match[1])) if match[2] is None else (int(match[1]), int(match[2]))
     if not 1 <= first <= last:
         raise SettingsError(f"there are no rows {args}: rows are numbered from 1")
     if last - first >= _MOST:
@@ -131,8 +131,8 @@ def _export_answer_rows(chat: ChatSession, args: str) -> str:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
     answer = chat.choose("", "export")[0].answer
     with cancel_on_interrupt() as cancellation:
-        written = verbs.export(answer, chat.resources, Path(args).expanduser(), cancellation=cancellation)
-    return f"wrote {written.rows:,} rows to {args}{'; the query gives more' if written.truncated else ''}"
+        result = verbs.export(answer, chat.resources, Path(args).expanduser(), cancellation=cancellation)
+    return f"wrote {result.rows:,} rows to {args}{'; the query gives more' if result.truncated else ''}"
 
 
 def _show_or_write_chart(chat: ChatSession, args: str) -> RenderableType:
@@ -171,30 +171,30 @@ def _list_tables(chat: ChatSession, args: str) -> RenderableType:
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", style="dim")
     grid.add_column()
-    found = verbs.tables(chat.resources)
-    for table in found.tables:
+    schema = verbs.tables(chat.resources)
+    for table in schema.tables:
         rows = "" if table.row_count is None else f"{table.row_count:,} rows"
         about = "; ".join(filter(None, ("" if table.kind == "table" else table.kind, table.comment)))
         grid.add_row(Text(sanitize_text(table.name)), rows, Text(sanitize_text(about)))
-    noticed = [f"{each} (e.g. {each.example})" if each.example else str(each) for each in verbs.notices(chat.resources)]
-    if noticed:
-        noticed = ["", "noticed in the files; /tables WORD turns a guess by its last word:", *noticed]
+    lines = [f"{fact} (e.g. {fact.example})" if fact.example else str(fact) for fact in verbs.notices(chat.resources)]
+    if lines:
+        lines = ["", "noticed in the files; /tables WORD turns a guess by its last word:", *lines]
     return Group(
         grid,
-        Text(f"rows as of {_format_row_count_time(found)}", style="dim"),
-        *(Text(sanitize_text(line)) for line in noticed),
+        Text(f"rows as of {_format_row_count_time(schema)}", style="dim"),
+        *(Text(sanitize_text(line)) for line in lines),
     )
 
 
 def _show_table_schema(chat: ChatSession, args: str) -> RenderableType:
-    found = verbs.tables(chat.resources)
-    table = found.table(verbs.unquote(args)) if args else None
+    schema = verbs.tables(chat.resources)
+    table = schema.table(verbs.unquote(args)) if args else None
     if table is None:
         what = f"there is no table {args}: choose from" if args else "say which table:"
-        raise SettingsError(f"{what} {verbs.join_names([table.name for table in found.tables])}")
+        raise SettingsError(f"{what} {verbs.join_names([table.name for table in schema.tables])}")
     keys = {
         name: f"{key.ref_table}.{other}"
-        for key in found.foreign_keys
+        for key in schema.foreign_keys
         if key.table == table.name
         for name, other in zip(key.columns, key.ref_columns, strict=True)
     }
@@ -209,7 +209,7 @@ def _show_table_schema(chat: ChatSession, args: str) -> RenderableType:
         cells = (column.name, column.type.lower() or column.kind, key, samples, column.comment)
         grid.add_row(*(Text(sanitize_text(cell)) for cell in cells))
     kind = "" if table.kind == "table" else f" ({table.kind})"
-    size = "" if table.row_count is None else f", {table.row_count:,} rows as of {_format_row_count_time(found)}"
+    size = "" if table.row_count is None else f", {table.row_count:,} rows as of {_format_row_count_time(schema)}"
     heading = f"{table.name}{kind}{size}{': ' if table.comment else ''}{table.comment}"
     return Group(Text(sanitize_text(heading), style="bold"), grid)
 
@@ -221,9 +221,9 @@ def _format_row_count_time(schema: Schema) -> str:
 
 def _show_values(chat: ChatSession, args: str) -> RenderableType:
     with cancel_on_interrupt() as cancellation:
-        found = verbs.values(args, chat.resources, cancellation)
-    more = f"the first {len(found.rows)} of more" if found.truncated else ""
-    return TerminalTable((found.columns[0], "rows"), found.rows, more)
+        table = verbs.values(args, chat.resources, cancellation)
+    more = f"the first {len(table.rows)} of more" if table.truncated else ""
+    return TerminalTable((table.columns[0], "rows"), table.rows, more)
 
 
 @dataclass(frozen=True)
@@ -237,14 +237,14 @@ class NextQuestion:
 
 def _retry_last_question(chat: ChatSession, args: str) -> NextQuestion:
     words = chat.lost
-    if not words and any(held.asked for held in chat.held):
+    if not words and any(item.words for item in chat.history):
         words = chat.undo()
     if not words:
         raise SettingsError("there is no question in this session to ask again")
     return NextQuestion(words)
 
 
-def _correct_answer(chat: ChatSession, args: str) -> Said:
+def _correct_answer(chat: ChatSession, args: str) -> CommandResult:
     turn = word_correction(chat, args)
     if turn is None:
         return RUN["/correct"](chat, args)
@@ -253,10 +253,10 @@ def _correct_answer(chat: ChatSession, args: str) -> Said:
     return NextQuestion(turn.question, turn.notes, turn.wording)
 
 
-def _teach_cancellable(name: str) -> Callable[[ChatSession, str], Said]:
+def _teach_cancellable(name: str) -> Callable[[ChatSession, str], CommandResult]:
     """Return a command that runs the SQL of a definition, which Ctrl-C ends."""
 
-    def run(chat: ChatSession, args: str) -> Said:
+    def run(chat: ChatSession, args: str) -> CommandResult:
         with cancel_on_interrupt() as chat.cancellation:
             return RUN[name](chat, args)
 
@@ -270,23 +270,23 @@ def _undo_last_turn(chat: ChatSession, args: str) -> str:
 
 def _reset_conversation(chat: ChatSession, args: str) -> str:
     chat.conversation.reset()
-    chat.held.clear()
+    chat.history.clear()
     chat.close()
     chat.lost = chat.draft = ""
     return "all turns are forgotten: the next question stands alone"
 
 
 def _list_saved_conversations(chat: ChatSession, args: str) -> str:
-    kept = list_saved_conversations(chat.checkpoints, chat.agent.resources.database.location)
-    if not kept and chat.kept:
+    chats = list_saved_conversations(chat.checkpoints, chat.agent.resources.database.location)
+    if not chats and chat.kept:
         return "there is no saved conversation with this database yet; this one is saved from its first turn on"
-    if not kept:
+    if not chats:
         return "there is no saved conversation with this database: start one with tableturn chat --thread NAME"
-    lines = [f"  {thread.name}  (last used {thread.used:%Y-%m-%d %H:%M})" for thread in kept]
+    lines = [f"  {thread.name}  (last used {thread.last_turn:%Y-%m-%d %H:%M})" for thread in chats]
     return "\n".join(["saved conversations; continue one with tableturn chat --thread NAME:", *lines])
 
 
-Said: TypeAlias = str | RenderableType | NextQuestion
+CommandResult: TypeAlias = str | RenderableType | NextQuestion
 """The result of a command: words or something to show, or a question to ask now."""
 
 Completes = Literal["", "tables", "columns", "files", "commands"]
@@ -300,11 +300,11 @@ class ChatCommand:
     name: str  # with its slash
     takes: str  # what may follow it
     about: str  # what it does, in a line or two
-    run: Callable[[ChatSession, str], Said]  # does it, given the conversation and what follows the name
+    run: Callable[[ChatSession, str], CommandResult]  # does it, given the conversation and what follows the name
     completes: Completes = ""  # what is completed after it
 
 
-def _show_help(chat: ChatSession, args: str) -> Said:
+def _show_help(chat: ChatSession, args: str) -> CommandResult:
     if args:
         return _make_command_table((_find_command(f"/{args.lstrip('/')}"),))
     parts: list[RenderableType] = []
@@ -428,7 +428,7 @@ def _find_command(name: str) -> ChatCommand:
     return BY_NAME[name]
 
 
-def run(chat: ChatSession, line: str) -> Said:
+def run(chat: ChatSession, line: str) -> CommandResult:
     """Run the slash command in a line of input, and return the result."""
-    name, _, rest = line.partition(" ")
-    return _find_command(name).run(chat, rest.strip())
+    name, _, arguments = line.partition(" ")
+    return _find_command(name).run(chat, arguments.strip())

@@ -18,7 +18,7 @@ from ...options import AgentOptions
 from ..display import show_answer
 from ..output import ANSWERED, NOT_ANSWERED, take_turn
 from .chat import ChatSession, ConversationCost
-from .commands import NextQuestion, Said, run
+from .commands import CommandResult, NextQuestion, run
 
 LEAVE = ("exit", "quit", "/exit", "/quit", "/q")  # what ends a conversation, besides the end of input
 
@@ -59,13 +59,13 @@ def _process_input_line(chat: ChatSession, line: str, as_json: bool) -> int:
     """Run a line of input as a command or question, and print tableturn's own errors."""
     try:
         if is_slash_command(line):
-            said = run(chat, line)
-            if not isinstance(said, NextQuestion):
-                _print_command_result(said)
+            result = run(chat, line)
+            if not isinstance(result, NextQuestion):
+                _print_command_result(result)
                 return ANSWERED
         else:
-            said = NextQuestion(line)
-        return _ask_question(chat, said, as_json)
+            result = NextQuestion(line)
+        return _ask_question(chat, result, as_json)
     except TableturnError as error:
         warn(f"tableturn: {error}")
     except KeyboardInterrupt:
@@ -73,34 +73,34 @@ def _process_input_line(chat: ChatSession, line: str, as_json: bool) -> int:
     return NOT_ANSWERED
 
 
-def _ask_question(chat: ChatSession, asked: NextQuestion, as_json: bool) -> int:
-    goes_on, question = chat.is_waiting_for_reply(), asked.question
+def _ask_question(chat: ChatSession, turn: NextQuestion, as_json: bool) -> int:
+    goes_on, question = chat.is_waiting_for_reply(), turn.question
     chat.lost = question
     chat.cost.ended += 1
-    answer = take_turn(chat.conversation, question, notes=asked.notes)
+    answer = take_turn(chat.conversation, question, notes=turn.notes)
     chat.cost.ended -= 1
     chat.lost = ""
     chat.cost.add(answer.usage, continues=goes_on)
-    chat.take(answer, question, chat.conversation.why(), asked.wording)
+    chat.take(answer, question, chat.conversation.why(), turn.wording)
     if as_json:
         print_json_line(answer.to_dict())
     else:
         show_answer(answer, brief=True)
-    if asked.notes and answer.answered:  # it was asked again with a correction
-        warn(offer_approval(asked.wording))
+    if turn.notes and answer.answered:  # it was asked again with a correction
+        warn(offer_approval(turn.wording))
     return ANSWERED if answer.answered else NOT_ANSWERED
 
 
-def _print_command_result(said: Said) -> None:
+def _print_command_result(result: CommandResult) -> None:
     """Print the result of a command to standard error, because standard output is for answers."""
     console = Console(stderr=True)
-    if isinstance(said, str) and not console.is_terminal:
-        warn(said)
-    elif isinstance(said, str):
+    if isinstance(result, str) and not console.is_terminal:
+        warn(result)
+    elif isinstance(result, str):
         # A path that is longer than a line stays whole.
-        console.print(Text(sanitize_text(said)), overflow="ignore", crop=False)
+        console.print(Text(sanitize_text(result)), overflow="ignore", crop=False)
     else:
-        console.print(said)
+        console.print(result)
 
 
 @contextmanager

@@ -73,16 +73,16 @@ class ChatCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Yield completions for the text before the cursor; none if a lookup fails."""
-        typed = document.text_before_cursor.lstrip()
+        text = document.text_before_cursor.lstrip()
         try:
-            if typed[:1] != "/":
-                yield from self._complete_names_and_values(typed)
+            if text[:1] != "/":
+                yield from self._complete_names_and_values(text)
                 return
-            name, blank, rest = typed.partition(" ")
+            name, blank, argument = text.partition(" ")
             if not blank:
                 yield from _complete_command_names(name)
             elif name in BY_NAME:
-                yield from self._complete_command_argument(BY_NAME[name].completes, rest, complete_event)
+                yield from self._complete_command_argument(BY_NAME[name].completes, argument, complete_event)
         except (TableturnError, OSError):
             return
 
@@ -96,45 +96,45 @@ class ChatCompleter(Completer):
         else:
             yield from self._complete_names_and_values(args)
 
-    def _complete_names_and_values(self, typed: str) -> Iterator[Completion]:
-        found = _WORD.search(typed)
-        if found is None:
+    def _complete_names_and_values(self, text: str) -> Iterator[Completion]:
+        match = _WORD.search(text)
+        if match is None:
             return
-        yield from self._complete_names(found[0], columns=True, tables=True)
-        seen: set[str] = set()
+        yield from self._complete_names(match[0], columns=True, tables=True)
+        offers: set[str] = set()
         # A value could begin with any of the last few words, the longest run first.
-        places = [match.start() for match in re.finditer(r"[^\s,;()\"'?]+", typed)]
-        for place in places[-_WORDS:] if typed[-1:].strip() or len(places) > 1 else ():
-            begun = typed[place:]
-            if len(begun) < _SHORTEST or len(seen) >= _MOST:
+        places = [match.start() for match in re.finditer(r"[^\s,;()\"'?]+", text)]
+        for place in places[-_WORDS:] if text[-1:].strip() or len(places) > 1 else ():
+            begun = text[place:]
+            if len(begun) < _SHORTEST or len(offers) >= _MOST:
                 continue
             for table, column, value in self._values.find_values_with_prefix(begun, _MOST):
-                if value not in seen and sanitize_text(value) == value and "\n" not in value:
-                    seen.add(value)
+                if value not in offers and sanitize_text(value) == value and "\n" not in value:
+                    offers.add(value)
                     yield Completion(value, -len(begun), display_meta=f"{table}.{column}")
 
     def _complete_names(self, begun: str, *, columns: bool, tables: bool, dotted: bool = False) -> Iterator[Completion]:
         schema, low = self._schema(), begun.lower()
-        found: dict[str, str] = {}
+        metas: dict[str, str] = {}
         for table in schema.tables:
             if tables and _has_part_with_prefix(table.name, low):
-                found.setdefault(table.name, "table")
+                metas.setdefault(table.name, "table")
             for column in table.columns if columns else ():
-                whole = f"{table.name}.{column.name}"
-                if (dotted or "." in low) and whole.lower().startswith(low):
-                    found.setdefault(whole, "column")
+                full_name = f"{table.name}.{column.name}"
+                if (dotted or "." in low) and full_name.lower().startswith(low):
+                    metas.setdefault(full_name, "column")
                 elif _has_part_with_prefix(column.name, low):
-                    found.setdefault(whole if dotted else column.name, f"column of {table.name}")
-        for name, meta in list(found.items())[:_MOST]:
+                    metas.setdefault(full_name if dotted else column.name, f"column of {table.name}")
+        for name, meta in list(metas.items())[:_MOST]:
             if sanitize_text(name) == name:
                 yield Completion(name, -len(begun), display_meta=meta)
 
 
-def _complete_command_names(begun: str, typed: int | None = None) -> Iterator[Completion]:
+def _complete_command_names(begun: str, width: int | None = None) -> Iterator[Completion]:
     for name, command in BY_NAME.items():
         if name.startswith(begun):
-            text = name if typed is None else name[1:]
-            yield Completion(text, -(len(begun) if typed is None else typed), display=name, display_meta=command.about)
+            text = name if width is None else name[1:]
+            yield Completion(text, -(len(begun) if width is None else width), display=name, display_meta=command.about)
 
 
 def _has_part_with_prefix(name: str, begun: str) -> bool:
@@ -174,9 +174,9 @@ def read_lines(chat: ChatSession) -> Iterator[str]:
 
 def _edit_text_at_prompt(session: PromptSession[str], prompt: str, text: str) -> str:
     """Show a text at a prompt for editing, and return the edited text."""
-    asked: PromptSession[str] = PromptSession(output=session.output)
+    editor: PromptSession[str] = PromptSession(output=session.output)
     try:
-        return _replace_surrogates(asked.prompt(prompt, default=text)).strip() or text
+        return _replace_surrogates(editor.prompt(prompt, default=text)).strip() or text
     except (KeyboardInterrupt, EOFError):
         raise SettingsError("nothing was saved") from None
 

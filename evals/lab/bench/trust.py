@@ -64,8 +64,8 @@ def _compute_confidence_figures(answers: pd.DataFrame) -> Figures:
         others = {each: _score_answers(known[known["database"] != each]) for each in own["database"].unique()}
         scored = [
             (
-                confidence(answer.signals, ModelTrackRecord(elsewhere=record), weights[answer.family]),
-                confidence(answer.signals, ModelTrackRecord(elsewhere=others[answer.database]), weights[answer.family]),
+                confidence(answer.signals, ModelTrackRecord(others=record), weights[answer.family]),
+                confidence(answer.signals, ModelTrackRecord(others=others[answer.database]), weights[answer.family]),
                 answer.right,
             )
             for answer in _iterate_rows(own)

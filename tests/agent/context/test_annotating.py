@@ -90,7 +90,7 @@ def describes(also: Callable[[str], Reply] | None = None) -> ScriptedModel:
 
 def work(model: ScriptedModel, schema: Schema, store: AnnotationStore, calls: int = 50, tokens: int = 16_000) -> int:
     tally = BudgetTracker(compute_node_budget(Settings(), {}))
-    return run(describe(schema, store, calls=calls, prompt_tokens=tokens), PromptedTranslator(model), tally).left
+    return run(describe(schema, store, calls=calls, prompt_tokens=tokens), PromptedTranslator(model), tally).remaining
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_it_says_that_replies_described_nothing(cryptic: Path, schema: Schema) -
     body = describe(schema, store, calls=20, prompt_tokens=16_000)
     model = ScriptedModel(script=lambda _: "hello there")
     done = run(body, PromptedTranslator(model), BudgetTracker(compute_node_budget(Settings(), {})))
-    assert (done.left, done.unusable) == (0, 2)
+    assert (done.remaining, done.unusable) == (0, 2)
 
 
 def test_a_hostile_phrase_stays_one_short_line(schema: Schema) -> None:
@@ -282,7 +282,7 @@ def test_of_a_cut_reply_the_whole_phrases_are_kept_and_the_rest_is_asked_for_aga
     tally = BudgetTracker(compute_node_budget(Settings(), {}))
     model = CutModel(script=phrases, most=most)
     done = run(describe(schema, store, calls=20, prompt_tokens=16_000), PromptedTranslator(model), tally)
-    assert done.left == 0
+    assert done.remaining == 0
     assert done.cut > 0
     assert store.read().columns["t2", "c4"] == "date the order was placed"
     assert all(store.read().columns.values())

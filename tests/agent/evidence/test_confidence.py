@@ -87,9 +87,9 @@ def test_the_models_word_is_taken_as_it_is_and_structure_counts_only_without_it(
 
 
 def test_a_model_that_overrates_itself_is_believed_less() -> None:
-    weak, strong = ModelTrackRecord(here=ModelScore(60, 100)), ModelTrackRecord(elsewhere=ModelScore(99, 100))
+    weak, strong = ModelTrackRecord(database=ModelScore(60, 100)), ModelTrackRecord(others=ModelScore(99, 100))
     assert sure_of(SAID, weak) < 0.75 < sure_of(SAID) < sure_of(SAID, strong)
-    assert sure_of(SAID, ModelTrackRecord(here=ModelScore(90, 100))) == pytest.approx(0.9, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
+    assert sure_of(SAID, ModelTrackRecord(database=ModelScore(90, 100))) == pytest.approx(0.9, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
     assert OVER == 0.9
 
 
@@ -113,7 +113,7 @@ def test_the_models_record_counts_here_before_elsewhere(tmp_path: Path) -> None:
         append_run_record(ModelRunRecord("m", database, 100, right, None, 100, 1, "2026-01-01T00:00:00"), path)
     append_run_record(ModelRunRecord("m", "shop", 1, None, 1, 1, 1, "2026-01-01T00:00:00"), path)
     here, there = read_model_track_record("m", "shop", path), read_model_track_record("m", "zoo", path)
-    assert (here.here, here.elsewhere) == (ModelScore(40, 100), ModelScore(99, 100)), "approved answers say nothing"
+    assert (here.database, here.others) == (ModelScore(40, 100), ModelScore(99, 100)), "approved answers say nothing"
     assert estimate_model_accuracy(here, 0.8) < 0.55 < 0.9 < estimate_model_accuracy(there, 0.8)
     assert sure_of(PLAIN, here) < sure_of(PLAIN) < sure_of(PLAIN, there)
     assert read_model_track_record("other", "shop", path) == ModelTrackRecord()
@@ -170,10 +170,10 @@ def test_confidence_is_the_share_of_right_answers_moved_by_the_weights() -> None
     assert sure_of(PLAIN, weights=weights) == 0.8
     assert sure_of(replace(PLAIN, empty=True, reach=QueryComplexity(0.0, 3, 0)), weights=weights) == 0.595
     assert sure_of(PLAIN, weights=replace(weights, intercept=1.0)) == 0.916
-    assert sure_of(PLAIN, ModelTrackRecord(here=ModelScore(20, 20)), weights) == 0.9, (
+    assert sure_of(PLAIN, ModelTrackRecord(database=ModelScore(20, 20)), weights) == 0.9, (
         "20 answers count as much as the rest"
     )
-    assert sure_of(PLAIN, ModelTrackRecord(elsewhere=ModelScore(0, 20)), weights) == 0.4
+    assert sure_of(PLAIN, ModelTrackRecord(others=ModelScore(0, 20)), weights) == 0.4
 
 
 def test_nothing_is_called_unsure_without_a_reason_or_sure_against_one() -> None:

@@ -138,4 +138,4 @@ def test_nothing_is_sent_for_a_task_that_was_given_up() -> None:
     allowance.called_off = True
     with pytest.raises(BudgetReached):
         allowance.send()
-    assert allowance.spent.llm_calls == 1
+    assert allowance.usage.llm_calls == 1

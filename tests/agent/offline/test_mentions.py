@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tableturn.agent.offline.frame import Column
 from tableturn.agent.offline.mentions import Mention, find_mentions, find_unused, resolve_mentions
-from tableturn.agent.offline.names import NameIndex
+from tableturn.agent.offline.names import StemIndex
 from tableturn.agent.offline.sql import read_sql
 from tableturn.agent.offline.words import split_identifier, split_question_into_words
 from tableturn.tools.database import ColumnSchema, Database, Schema, TableSchema
@@ -34,18 +34,18 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 
 @pytest.fixture(scope="module")
-def names(school: Database) -> NameIndex:
-    return NameIndex(school.schema())
+def names(school: Database) -> StemIndex:
+    return StemIndex(school.schema())
 
 
-def _read(school: Database, names: NameIndex, question: str, folder: Path) -> list[Mention]:
+def _read(school: Database, names: StemIndex, question: str, folder: Path) -> list[Mention]:
     values = ValueIndex.open(school, cache=folder)
     items = find_mentions(split_question_into_words(question), names, values.find(question, 20))
     resolve_mentions(items, names)
     return [item for item in items if isinstance(item, Mention)]
 
 
-def test_words_become_tables_columns_values_and_comparisons(school: Database, names: NameIndex, tmp_path: Path) -> None:
+def test_words_become_tables_columns_values_and_comparisons(school: Database, names: StemIndex, tmp_path: Path) -> None:
     said = _read(school, names, "First names of students older than 20 in Turin", tmp_path)
 
     assert [(mark.kind, mark.column or mark.table or mark.literal) for mark in said if mark.kind != "o"] == [
@@ -57,21 +57,21 @@ def test_words_become_tables_columns_values_and_comparisons(school: Database, na
     assert [mark.operator for mark in said if mark.kind == "o"] == [">"]
 
 
-def test_a_misspelt_name_is_found(school: Database, names: NameIndex, tmp_path: Path) -> None:
+def test_a_misspelt_name_is_found(school: Database, names: StemIndex, tmp_path: Path) -> None:
     assert [mark.table for mark in _read(school, names, "How many studnets are there?", tmp_path)] == ["tblStudent"]
 
 
-def test_a_name_may_be_said_as_the_schema_spells_it(school: Database, names: NameIndex, tmp_path: Path) -> None:
+def test_a_name_may_be_said_as_the_schema_spells_it(school: Database, names: StemIndex, tmp_path: Path) -> None:
     said = _read(school, names, "home_city of students", tmp_path)
     assert [mark.column or mark.table for mark in said] == [Column("tblStudent", "home_city"), "tblStudent"]
 
 
-def test_a_column_belongs_to_the_table_that_is_spoken_of(school: Database, names: NameIndex, tmp_path: Path) -> None:
+def test_a_column_belongs_to_the_table_that_is_spoken_of(school: Database, names: StemIndex, tmp_path: Path) -> None:
     said = _read(school, names, "the names of the courses", tmp_path)
     assert said[0].column == Column("course", "title")
 
 
-def test_what_the_schema_says(names: NameIndex) -> None:
+def test_what_the_schema_says(names: StemIndex) -> None:
     assert names.find_titles("tblStudent") == (Column("tblStudent", "fname"), Column("tblStudent", "lname"))
     assert names.key("course") == Column("course", "course_id")
     assert names.choose_identity_column("course") == Column("course", "course_id")
@@ -79,7 +79,7 @@ def test_what_the_schema_says(names: NameIndex) -> None:
     assert names.find_parent(Column("enrolled", "stuid")) == "tblStudent"
 
 
-def test_what_connects_rows_of_two_tables(names: NameIndex) -> None:
+def test_what_connects_rows_of_two_tables(names: StemIndex) -> None:
     student = Column("tblStudent", "stuid")
     assert names.find_link_columns("tblStudent", "enrolled") == (student, Column("enrolled", "stuid"))
     assert names.find_link_columns("enrolled", "tblStudent") == (Column("enrolled", "stuid"), student)
@@ -120,7 +120,7 @@ def test_a_shared_noun_belongs_to_each() -> None:
     ],
 )
 def test_mentions_that_a_query_has_no_use_for(
-    school: Database, names: NameIndex, tmp_path: Path, sql: str, left_out: list[str]
+    school: Database, names: StemIndex, tmp_path: Path, sql: str, left_out: list[str]
 ) -> None:
     said = _read(school, names, "First names of students older than 20 in Turin", tmp_path)
     frame = read_sql(sql, names.schema)
@@ -131,5 +131,5 @@ def test_mentions_that_a_query_has_no_use_for(
 @pytest.mark.parametrize("name", ["_", "__", "?", "#"])
 def test_a_table_whose_name_has_no_words_has_columns(name: str) -> None:
     columns = ("id", "e_mail", "x y", "T Score")
-    index = NameIndex(Schema("s", (TableSchema(name, tuple(map(ColumnSchema, columns))),)))
+    index = StemIndex(Schema("s", (TableSchema(name, tuple(map(ColumnSchema, columns))),)))
     assert [hit.column for hit in index.find(("e", "mail"))] == ["e_mail"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tableturn.agent.offline.names import NameIndex
+from tableturn.agent.offline.names import StemIndex
 from tableturn.agent.offline.translator import Parser
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
@@ -94,7 +94,7 @@ def test_names_without_words_are_no_titles(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as made:
         made.execute('CREATE TABLE "%"(" " INTEGER, "*" TEXT, "?" INTEGER)')
     with Database.open(path) as signs:
-        assert not NameIndex(signs.schema()).has_own_name("%")
+        assert not StemIndex(signs.schema()).has_own_name("%")
 
 
 def test_names_that_need_quotes(odd: Parser) -> None:
