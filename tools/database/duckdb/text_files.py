@@ -86,36 +86,36 @@ def inspect_text_file(
     private: Path,
     *,
     thorough: bool = False,
-    turned: frozenset[str] = frozenset(),
+    reversals: frozenset[str] = frozenset(),
 ) -> TableEntry:
     """Detect how to read a text file as a table; raise an error if that is not possible."""
-    path, noticing = file.path, NoticeCollector(file.table, turned)
+    path, noticing = file.path, NoticeCollector(file.table, reversals)
     encoding, is_guess = detect_file_encoding(path)
     remark = f"not UTF-8, read as {encoding}: a guess" if is_guess else ""
     if remark:
         noticing.add("encoding", remark, turned_by="save the file as UTF-8, if letters are wrong")
-    with open_decompressed_file(path) as opened:
-        start = opened.read(2 * _LINE_BYTES)
+    with open_decompressed_file(path) as stream:
+        start = stream.read(2 * _LINE_BYTES)
     # DuckDB takes no file whose lines and cells end lines in different ways, as a spreadsheet writes them.
     if encoding not in _NATIVE or len(_BARE_END.findall(start)) not in (0, start.count(b"\n")):
         path, encoding = copy_as_utf8(path, private, encoding), "utf-8"
-        with path.open("rb") as opened:
-            start = opened.read(2 * _LINE_BYTES)
+        with path.open("rb") as stream:
+            start = stream.read(2 * _LINE_BYTES)
     _check_first_lines(file.path, start.decode(encoding, "replace").split("\n"))
     size = measure_decompressed_size(path, SLOW_BYTES)
     rows = None if thorough or size <= WHOLE_BYTES else FIRST_ROWS
-    read = _CsvReader(connection, address(path), rows, f"encoding = '{encoding}'")
+    reader = _CsvReader(connection, address(path), rows, f"encoding = '{encoding}'")
     head = start[:_HEAD_BYTES].decode(encoding, "replace").splitlines(keepends=True)
-    first, title = _detect_layout(read, head)
+    first, title = _detect_layout(reader, head)
     if first.comment:
         noticing.add("lines", f"lines that begin with {first.comment} are left out")
     if size <= _COPIED_SIZE and (copy := _copy_without_stray_rows(first, path, encoding, private, noticing)):
-        path, read = copy, replace(read, address=address(copy), options="encoding = 'utf-8'")
-        with path.open(encoding="utf-8", newline="") as opened:
-            head = opened.read(_HEAD_BYTES).splitlines(keepends=True)
-        first, _ = _detect_layout(read, head)
+        path, reader = copy, replace(reader, address=address(copy), options="encoding = 'utf-8'")
+        with path.open(encoding="utf-8", newline="") as stream:
+            head = stream.read(_HEAD_BYTES).splitlines(keepends=True)
+        first, _ = _detect_layout(reader, head)
     first = _detect_header_line(first, head, noticing)
-    best, dated = _detect_missing_values(first, noticing)
+    best, comments = _detect_missing_values(first, noticing)
     last_century = _find_last_century_columns(best, noticing)
     if len(best.columns) == 1 and kind_of(file.path) is None:
         raise DatabaseUnavailable(
@@ -126,18 +126,18 @@ def inspect_text_file(
         noticing.add("scope", "too large to look for repeated headers, and for notes below the table")
     names = make_column_names(name.removeprefix("\ufeff") for name, _ in best.columns)
     columns = [
-        make_column_schema(name, kind, comment=dated.get(own, ""))
-        for name, (own, kind) in zip(names, best.columns, strict=True)
+        make_column_schema(name, kind, comment=comments.get(raw, ""))
+        for name, (raw, kind) in zip(names, best.columns, strict=True)
     ]
-    scan = replace(best, columns=tuple((each.name, each.type) for each in columns)).scan
-    for name, (own, kind) in zip(names, best.columns, strict=True):
-        if own in last_century:
+    scan = replace(best, columns=tuple((column.name, column.type) for column in columns)).scan
+    for name, (raw, kind) in zip(names, best.columns, strict=True):
+        if raw in last_century:
             cell = quote(name)
-            moved = f"if(year({cell}) > {_THIS_YEAR}, CAST({cell} - INTERVAL 100 YEAR AS {kind}), {cell})"
-            scan = f"(SELECT * REPLACE ({moved} AS {cell}) FROM {scan})"
+            moved_sql = f"if(year({cell}) > {_THIS_YEAR}, CAST({cell} - INTERVAL 100 YEAR AS {kind}), {cell})"
+            scan = f"(SELECT * REPLACE ({moved_sql} AS {cell}) FROM {scan})"
     comment = "; ".join(filter(None, (remark, title)))
     scan = add_content_notices(connection, noticing, columns, scan, is_whole=thorough or size <= SLOW_BYTES)
-    notices = noticing.rename_notice_columns({own: name for name, (own, _) in zip(names, best.columns, strict=True)})
+    notices = noticing.rename_notice_columns({raw: name for name, (raw, _) in zip(names, best.columns, strict=True)})
     return make_file_entry(file.table, columns, scan, path, comment=comment, slow=size > SLOW_BYTES, notices=notices)
 
 
@@ -147,7 +147,7 @@ class _CsvReader:
 
     connection: duckdb.DuckDBPyConnection
     address: str
-    sampled: int | None  # how many rows are looked at for types; None for all
+    sample_rows: int | None  # how many rows are looked at for types; None for all
     options: str
     delimiter: str = ""
     details: str = ""  # the options that it found
@@ -160,24 +160,24 @@ class _CsvReader:
     def sniff_options(self, more: str = "") -> _CsvReader:
         """Return the reader with the options that DuckDB detects, given `more` options."""
         options = self.options + more
-        (found,) = self.connection.execute(
+        (row,) = self.connection.execute(
             "SELECT Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
-            f" FROM sniff_csv({literal(self.address)}, {options}, sample_size = {self.sampled or -1})"
+            f" FROM sniff_csv({literal(self.address)}, {options}, sample_size = {self.sample_rows or -1})"
         ).fetchall()
-        delimiter, quote, escape, comment, skipped, header, days, times, columns = found
+        delimiter, quote, escape, comment, skip_count, header, days, times, columns = row
         # Quotes may come later, even if the rows that were looked at have none.
         quote, escape = (sign if sign != _NONE else '"' for sign in (quote, escape))
         details = f", quote = {literal(quote)}, escape = {literal(escape)}"
         for name, value in (
-            *(("delim", delimiter), ("header", bool(header)), ("skip", skipped), ("comment", comment)),
+            *(("delim", delimiter), ("header", bool(header)), ("skip", skip_count), ("comment", comment)),
             *(("dateformat", days), ("timestampformat", times)),
         ):
             if value is not None and value != _NONE and f", {name} = " not in options:
                 details += f", {name} = {value if isinstance(value, int) else literal(str(value))}"
-        named = tuple((str(each["name"]), str(each["type"])) for each in cast("list[dict[str, Any]]", columns))
-        layout = {"quote": str(quote), "skipped": int(skipped), "has_header": bool(header)}
+        types = tuple((str(column["name"]), str(column["type"])) for column in cast("list[dict[str, Any]]", columns))
+        layout = {"quote": str(quote), "skipped": int(skip_count), "has_header": bool(header)}
         layout["comment"] = "" if comment in (None, _NONE) else str(comment)
-        return replace(self, options=options, delimiter=str(delimiter), details=details, columns=named, **layout)
+        return replace(self, options=options, delimiter=str(delimiter), details=details, columns=types, **layout)
 
     def sniff_cells(self, more: str) -> _CsvReader:
         """Return the reader with `more` options, and with a header if it has one now."""
@@ -204,9 +204,9 @@ class _CsvReader:
     @property
     def scan(self) -> str:
         """The `read_csv` call in SQL, with every option given explicitly."""
-        listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in self.columns)
-        told = f"{self.options}{self.details}, columns = {{{listed}}}"
-        return f"read_csv({literal(self.address)}, auto_detect = false, {told})"
+        column_list = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in self.columns)
+        options = f"{self.options}{self.details}, columns = {{{column_list}}}"
+        return f"read_csv({literal(self.address)}, auto_detect = false, {options})"
 
     @property
     def date_formats(self) -> dict[str, str]:
@@ -214,24 +214,24 @@ class _CsvReader:
         formats = dict(_FORMAT.findall(self.options + self.details))
         return {name: formats.get(kind.lower(), "") for name, kind in self.columns if kind in _DATED}
 
-    def rows(self, what: str, limit: int | None = None) -> list[Any]:
+    def rows(self, select_list: str, limit: int | None = None) -> list[Any]:
         """Run a select list over the file's cells as texts, or over the first `limit` rows."""
         texts = replace(self, columns=tuple((name, "VARCHAR") for name, _ in self.columns)).scan
         source = texts if limit is None else f"(SELECT * FROM {texts} LIMIT {limit})"
-        return self.connection.execute(f"SELECT {what} FROM {source}").fetchall()
+        return self.connection.execute(f"SELECT {select_list} FROM {source}").fetchall()
 
 
-def _detect_layout(read: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, str]:
+def _detect_layout(reader: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, str]:
     """Detect the separator and the header; return the reader and the titles above the header."""
-    if head and (named := _NAMED_SEPARATOR.fullmatch(head[0])):
-        return read.sniff_options(f", delim = {literal(named[1])}, skip = 1"), ""
-    first = read.sniff_options()
+    if head and (match := _NAMED_SEPARATOR.fullmatch(head[0])):
+        return reader.sniff_options(f", delim = {literal(match[1])}, skip = 1"), ""
+    first = reader.sniff_options()
     separator = _choose_separator(head, first.delimiter)
     rows = _read_first_rows(head, separator if len(separator) == 1 else ",")
     if separator != first.delimiter:
         # Rows that are too short make it look as if nothing were separated.
         padding = ", null_padding = true" if len({len(row) for row, _ in rows if row}) > 1 else ""
-        first = read.sniff_options(f", delim = {literal(separator)}{padding}")
+        first = reader.sniff_options(f", delim = {literal(separator)}{padding}")
     # DuckDB does not count comments among the lines to skip.
     lines = _remove_comments(head, first)
     rows = _read_first_rows(lines, separator if len(separator) == 1 else ",") if first.comment else rows
@@ -248,14 +248,14 @@ def _remove_comments(lines: Sequence[str], first: _CsvReader) -> Sequence[str]:
     if not first.comment:
         return lines
     reader = csv.reader(lines, delimiter=first.delimiter[:1] or ",", quotechar=first.quote)
-    kept, begin = list[str](), 0
+    table_lines, begin = list[str](), 0
     try:
         for _ in reader:
-            kept += [] if lines[begin].startswith(first.comment) else lines[begin : reader.line_num]
+            table_lines += [] if lines[begin].startswith(first.comment) else lines[begin : reader.line_num]
             begin = reader.line_num
     except csv.Error:
         return lines
-    return kept
+    return table_lines
 
 
 def _read_first_rows(lines: Sequence[str], separator: str, quote: str = '"') -> list[tuple[list[str], int]]:
@@ -267,7 +267,7 @@ def _read_first_rows(lines: Sequence[str], separator: str, quote: str = '"') -> 
         return []
 
 
-def _choose_separator(lines: Sequence[str], detected: str) -> str:
+def _choose_separator(lines: Sequence[str], guess: str) -> str:
     """Return the separator that gives most lines the same number of cells, and whole cells."""
 
     def weigh_separator(separator: str) -> tuple[float, bool, float, bool]:
@@ -279,10 +279,10 @@ def _choose_separator(lines: Sequence[str], detected: str) -> str:
         if width == 1 and (numbers < len(cells) or max(cell.count(",") for cell in cells or [",,"]) > 1):
             return 0, False, 0, False  # only a column of decimal commas is not separated
         # A decimal comma parts no cell.
-        whole = numbers + sum(not is_number(cell) and not any(map(cell.count, _SEPARATORS)) for cell in cells)
-        return count / max(1, len(rows)), width > 1, whole / max(1, len(cells)), separator == detected
+        whole_cells = numbers + sum(not is_number(cell) and not any(map(cell.count, _SEPARATORS)) for cell in cells)
+        return count / max(1, len(rows)), width > 1, whole_cells / max(1, len(cells)), separator == guess
 
-    return max(dict.fromkeys((detected, *_SEPARATORS)), key=weigh_separator)
+    return max(dict.fromkeys((guess, *_SEPARATORS)), key=weigh_separator)
 
 
 def _copy_without_stray_rows(
@@ -361,7 +361,7 @@ def _is_header(first: _CsvReader, rows: Sequence[Sequence[str]]) -> bool:
 def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
     """Detect column types; read n/a and the like as empty if more columns then have a type."""
     names = [name for name, kind in first.columns if kind == "VARCHAR"]
-    plain, with_empty = (NoticeCollector(noticing.table, noticing.turned) for _ in range(2))
+    plain, with_empty = (NoticeCollector(noticing.table, noticing.reversals) for _ in range(2))
     best = _detect_date_order(_detect_number_format(first, plain), plain)
     words: set[str] = set()
     is_turned = noticing.is_guess_reversed("missing")
@@ -378,9 +378,9 @@ def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tupl
             how = "kept, as you said" if is_turned else "read as empty cells, in columns of text too"
             noticing.add("missing", f"{', '.join(sorted(words))} {how}")
             if not is_turned:
-                noticing.found += with_empty.found
+                noticing.notices += with_empty.notices
                 return other, dated
-    noticing.found += plain.found
+    noticing.notices += plain.notices
     return best
 
 
@@ -391,7 +391,7 @@ def _detect_number_format(first: _CsvReader, noticing: NoticeCollector) -> _CsvR
 
     def holds(pattern: str) -> bool:
         used = (f"bool_or(regexp_full_match({cell}, {literal(pattern)}))" for cell in texts)
-        return bool(texts) and any(first.rows(", ".join(used), first.sampled)[0])
+        return bool(texts) and any(first.rows(", ".join(used), first.sample_rows)[0])
 
     # To look for a mark takes a tenth of the time of trying it.
     marks = list(_NUMBERS) if holds(_MARKED) else []
@@ -469,7 +469,7 @@ def _keep_mixed_dates_as_text(read: _CsvReader) -> _CsvReader:
         cell = quote(name)
         read_cell = f"try_strptime({cell}, {literal(form)})" if form else f"try_cast({cell} AS TIMESTAMP)"
         wrong[name] = f"count({cell}) > count({read_cell})"
-    return read.keep_as_text(read, wrong, read.sampled)
+    return read.keep_as_text(read, wrong, read.sample_rows)
 
 
 def _find_last_century_columns(read: _CsvReader, noticing: NoticeCollector) -> set[str]:
@@ -480,7 +480,7 @@ def _find_last_century_columns(read: _CsvReader, noticing: NoticeCollector) -> s
     # DuckDB takes 50 for 2050: nobody was born then, and few dates are that far ahead.
     late = ", ".join(f"max(year({quote(name)})) > {_THIS_YEAR + _AHEAD}" for name in names)
     flags = read.connection.execute(f"SELECT {late} FROM (SELECT * FROM {read.scan} LIMIT {FIRST_ROWS})").fetchall()[0]
-    unclear = {notice.column for notice in noticing.found if notice.kind == "dates"}
+    unclear = {notice.column for notice in noticing.notices if notice.kind == "dates"}
     found: set[str] = set()
     for name, is_late in zip(names, flags, strict=True):
         # Where the order of day and month is unclear, the word turns that.

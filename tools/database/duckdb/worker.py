@@ -65,7 +65,7 @@ def _open_duckdb_instance(opening: bytes) -> DuckDBInstance:
 
 
 def _serve_file_requests(
-    sock: socket.socket, folder: bytes, thorough: bool, turned: list[str], kinds: list[FileKind]
+    sock: socket.socket, folder: bytes, thorough: bool, reversals: list[str], kinds: list[FileKind]
 ) -> None:
     """Read the files requested over a socket until it closes; never return."""
     gc.enable()
@@ -78,7 +78,7 @@ def _serve_file_requests(
 
         # This has all encodings loaded.
         chardet.detect_all("имя;\n".encode("cp1251"))
-    reader = FileReader(Path(os.fsdecode(folder)), thorough=thorough, turned=frozenset(turned))
+    reader = FileReader(Path(os.fsdecode(folder)), thorough=thorough, reversals=frozenset(reversals))
     set_limit(resource.RLIMIT_AS, measure_address_space() + READING_BYTES)
     set_limit(resource.RLIMIT_FSIZE, DISK_BYTES)
     set_limit(resource.RLIMIT_CORE, 0)
