@@ -56,9 +56,9 @@ def find_database_or_tables(
     """Return the DuckDB file of the sources, or the tables of their other files."""
     if sources.database is not None:
         return sources.database, []
-    entries = [*read_tables_from_files(sources.files(), folder / "read", thorough=thorough, reversals=sources.reversals)]
-    names = number_repeated_names([entry.name for entry in entries])
-    return None, [rename_entry(entry, name) for entry, name in zip(entries, names, strict=True)]
+    tables = [*read_tables_from_files(sources.files(), folder / "read", thorough=thorough, reversals=sources.reversals)]
+    names = number_repeated_names([entry.name for entry in tables])
+    return None, [rename_entry(entry, name) for entry, name in zip(tables, names, strict=True)]
 
 
 class Snapshot:

@@ -67,7 +67,7 @@ def make_file_entry(table: str, columns: Sequence[ColumnSchema], scan: str, path
 def rename_entry(entry: TableEntry, name: str) -> TableEntry:
     """Return a table entry under another name."""
     notices = (replace(notice, table=name) if notice.table == entry.name else notice for notice in entry.notices)
-    return replace(entry, name=name, shown=name, notices=tuple(notices))
+    return replace(entry, name=name, shown_name=name, notices=tuple(notices))
 
 
 def pack_entry(entry: TableEntry) -> tuple[Any, ...]:
@@ -104,8 +104,8 @@ def select_visible_entries(entries: Sequence[TableEntry], permissions: Permissio
     """
     if not permissions:
         return tuple(entries)
-    names = {entry.shown for entry in entries}
-    names |= {f"{entry.shown}.{column.name}" for entry in entries for column in entry.columns}
+    names = {entry.shown_name for entry in entries}
+    names |= {f"{entry.shown_name}.{column.name}" for entry in entries for column in entry.columns}
     permissions.check(set(map(str.lower, names)))
     visible = {entry.key: _remove_hidden_columns(entry, permissions) for entry in entries}
     widths = {entry.key: len(entry.columns) for entry in entries}
@@ -126,15 +126,15 @@ def select_visible_entries(entries: Sequence[TableEntry], permissions: Permissio
 
 
 def _remove_hidden_columns(entry: TableEntry, permissions: Permissions) -> TableEntry:
-    hidden_names = {column.name.lower() for column in entry.columns if not permissions.shows(entry.shown, column.name)}
-    while more := {name for name, sources in entry.column_sources.items() if sources & hidden_names} - hidden_names:
-        hidden_names |= more
-    columns = tuple(column for column in entry.columns if column.name.lower() not in hidden_names)
+    names = {column.name.lower() for column in entry.columns if not permissions.shows(entry.shown_name, column.name)}
+    while more := {name for name, sources in entry.column_sources.items() if sources & names} - names:
+        names |= more
+    columns = tuple(column for column in entry.columns if column.name.lower() not in names)
     # A view's query may tell of a part of the database that is hidden.
     # A sheet of notes is no table that could be allowed.
     notes = (note for note in entry.notices if note.table == entry.name)
-    notices = (note for note in notes if not hidden_names or (note.column and note.column.lower() not in hidden_names))
-    comment = "" if hidden_names else entry.comment
+    notices = (note for note in notes if not names or (note.column and note.column.lower() not in names))
+    comment = "" if names else entry.comment
     return replace(entry, columns=columns, comment=comment, definition="", notices=tuple(notices))
 
 

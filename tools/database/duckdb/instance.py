@@ -225,8 +225,8 @@ class DuckDBInstance:
                 raise DatabaseUnavailable(f"cannot open the database: {make_error(error, self._private)}") from None
             raise
         notices = tuple(notice for entry in relations for notice in entry.notices)
-        slow = frozenset(entry.shown for entry in relations if entry.slow)
-        keys = select_keys_within_tables(keys, [TableSchema(entry.shown, entry.columns) for entry in relations])
+        slow = frozenset(entry.shown_name for entry in relations if entry.slow)
+        keys = select_keys_within_tables(keys, [TableSchema(entry.shown_name, entry.columns) for entry in relations])
         about = InstanceDescription(duckdb.__version__, _make_catalogue(relations, keys), slow, notices)
         self.about = ormsgpack.packb(about, tuple)
 
@@ -290,7 +290,7 @@ def _make_catalogue(entries: Sequence[TableEntry], keys: tuple[ForeignKey, ...])
         for entry in sorted(entries, key=lambda entry: entry.schema != "main")
     )
     # Not by the numbers of rows, which are no part of the schema.
-    parts = [(table.shown, table.kind, table.comment, table.columns, table.definition) for table in relations]
+    parts = [(table.shown_name, table.kind, table.comment, table.columns, table.definition) for table in relations]
     version = hashlib.sha256(f"{parts!r}{keys!r}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return Catalogue(version, relations, keys)
 

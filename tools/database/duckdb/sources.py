@@ -22,7 +22,7 @@ def make_table_name(text: str) -> str:
     """Return a table name that needs no quotes, such as `Sales_2024_EU` for `Sales 2024 (EU)`."""
     plain = unicodedata.normalize("NFKC", text)
     name = re.sub(r"\W+", "_", plain).strip("_")[:_LONGEST] or "data"
-    return f"t_{name}" if name[0].isdigit() or name.lower() in get_naming_rules("duckdb").reserved else name
+    return f"t_{name}" if name[0].isdigit() or name.lower() in get_naming_rules("duckdb").reserved_words else name
 
 
 def make_column_names(headers: Iterable[object]) -> list[str]:

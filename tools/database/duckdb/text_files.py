@@ -153,7 +153,7 @@ class _CsvReader:
     details: str = ""  # the options that it found
     columns: tuple[tuple[str, str], ...] = ()  # names with types
     quote: str = '"'
-    skipped: int = 0  # lines above the table
+    skipped_lines: int = 0  # lines above the table
     has_header: bool = True
     comment: str = ""  # how lines begin that are left out
 
@@ -175,7 +175,7 @@ class _CsvReader:
             if value is not None and value != _NONE and f", {name} = " not in options:
                 details += f", {name} = {value if isinstance(value, int) else literal(str(value))}"
         types = tuple((str(column["name"]), str(column["type"])) for column in cast("list[dict[str, Any]]", columns))
-        layout = {"quote": str(quote), "skipped": int(skip_count), "has_header": bool(header)}
+        layout = {"quote": str(quote), "skipped_lines": int(skip_count), "has_header": bool(header)}
         layout["comment"] = "" if comment in (None, _NONE) else str(comment)
         return replace(self, options=options, delimiter=str(delimiter), details=details, columns=types, **layout)
 
@@ -294,42 +294,42 @@ def _copy_without_stray_rows(
     with open_decompressed_file(path) as file:
         text = file.read().decode(encoding, "replace")
     plain = _UNKNOWN_SIGNS.sub(lambda sign: _KNOWN_SIGNS.get(sign[0], " "), text)
-    lines, skipped = [*_remove_comments(list(io.StringIO(plain, newline="")), first)], first.skipped
+    lines, skip_count = [*_remove_comments(list(io.StringIO(plain, newline="")), first)], first.skipped_lines
 
-    def read_csv_rows(some: Sequence[str]) -> Iterator[list[str]]:
-        return csv.reader(some, delimiter=first.delimiter, quotechar=first.quote)
+    def read_csv_rows(part: Sequence[str]) -> Iterator[list[str]]:
+        return csv.reader(part, delimiter=first.delimiter, quotechar=first.quote)
 
     try:
-        if skipped == 1 and ", skip = " not in first.options:
+        if skip_count == 1 and ", skip = " not in first.options:
             # R writes no name above the names of rows.
             names, row = next(read_csv_rows(lines)), next(read_csv_rows(lines[1:]))
             if len(names) + 1 == len(row) and all(map(can_be_column_name, names)):
                 if not lines[0].startswith(first.quote):
                     noticing.add("lines", "rows have one cell more than there are names: the first is read without one")
-                lines[0], skipped, plain = first.delimiter + lines[0], 0, ""
-        rows = list(read_csv_rows(lines[skipped:]))
+                lines[0], skip_count, plain = first.delimiter + lines[0], 0, ""
+        rows = list(read_csv_rows(lines[skip_count:]))
     except (csv.Error, StopIteration):
         return None
-    has_header = bool(rows) and (skipped < first.skipped or _is_header(first, rows[:_HEAD_ROWS]))
-    kept = clean_rows(noticing, rows, has_header=has_header)
-    if len(kept) == len(rows) and plain == text:
+    has_header = bool(rows) and (skip_count < first.skipped_lines or _is_header(first, rows[:_HEAD_ROWS]))
+    table_rows = clean_rows(noticing, rows, has_header=has_header)
+    if len(table_rows) == len(rows) and plain == text:
         return None
     copy = private / f"{len(list(private.iterdir()))}.csv"
-    with copy.open("w", encoding="utf-8", newline="") as written:
-        written.writelines(lines[:skipped])
-        csv.writer(written, delimiter=first.delimiter, quotechar=first.quote, lineterminator="\n").writerows(kept)
+    with copy.open("w", encoding="utf-8", newline="") as output:
+        output.writelines(lines[:skip_count])
+        csv.writer(output, delimiter=first.delimiter, quotechar=first.quote, lineterminator="\n").writerows(table_rows)
     return copy
 
 
 def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: NoticeCollector) -> _CsvReader:
     """Decide whether the first line holds column names, and add a notice if that is a guess."""
-    if first.skipped and ", skip = " not in first.options:
-        noticing.add("lines", f"lines above the table that are left out: {first.skipped}")
+    if first.skipped_lines and ", skip = " not in first.options:
+        noticing.add("lines", f"lines above the table that are left out: {first.skipped_lines}")
     if "null_padding" in first.options:
         noticing.add("lines", "lines have different numbers of cells: missing ones are empty")
     if [kind for _, kind in first.columns] == ["VARCHAR"]:
         noticing.add("lines", "read as one column: no separator was found")
-    lines = _remove_comments(head, first)[first.skipped :]
+    lines = _remove_comments(head, first)[first.skipped_lines :]
     rows = [row for row, _ in _read_first_rows(lines, first.delimiter[:1] or ",", first.quote)]
     row = rows[0] if rows else []
     is_header = _is_header(first, rows)
@@ -352,7 +352,7 @@ def _is_header(first: _CsvReader, rows: Sequence[Sequence[str]]) -> bool:
     # DuckDB takes years above numbers for more of them, and names above rows that are longer, or above numbers that
     # have decimal commas, for a row.
     is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
-    for name, *below in zip(row, *(each for each in others if len(each) == len(row)), strict=True):
+    for name, *below in zip(row, *(other for other in others if len(other) == len(row)), strict=True):
         cells = [cell for cell in below if cell]
         is_likely |= bool(name and cells) and not re.search(r"\d", name) and all(map(is_number, cells))
     return first.has_header or (is_likely and all(map(can_be_column_name, row)))
@@ -367,31 +367,31 @@ def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tupl
     is_turned = noticing.is_guess_reversed("missing")
     if names:
         # A bit for each word: lists of them would take much memory in wide files.
-        listed = f"[{', '.join(map(literal, MISSING))}]"
-        held = (f"bit_or(1::BIGINT << coalesce(list_position({listed}, {cell}), 0))" for cell in map(quote, names))
-        (bits,) = first.rows(", ".join(held), LOOKED_AT)
-        words = {word for at, word in enumerate(MISSING, 1) if any(each and each >> at & 1 for each in bits)}
+        word_list = f"[{', '.join(map(literal, MISSING))}]"
+        sums = (f"bit_or(1::BIGINT << coalesce(list_position({word_list}, {cell}), 0))" for cell in map(quote, names))
+        (bits,) = first.rows(", ".join(sums), LOOKED_AT)
+        words = {word for at, word in enumerate(MISSING, 1) if any(mask and mask >> at & 1 for mask in bits)}
     if words:
         empty = first.sniff_cells(f", nullstr = ['', {', '.join(map(literal, sorted(words)))}]")
-        other, dated = _detect_date_order(_detect_number_format(empty, with_empty), with_empty)
+        other, remarks = _detect_date_order(_detect_number_format(empty, with_empty), with_empty)
         if len(other.columns) == len(first.columns) and other.typed_count > best[0].typed_count:
-            how = "kept, as you said" if is_turned else "read as empty cells, in columns of text too"
-            noticing.add("missing", f"{', '.join(sorted(words))} {how}")
+            decision = "kept, as you said" if is_turned else "read as empty cells, in columns of text too"
+            noticing.add("missing", f"{', '.join(sorted(words))} {decision}")
             if not is_turned:
                 noticing.notices += with_empty.notices
-                return other, dated
+                return other, remarks
     noticing.notices += plain.notices
     return best
 
 
 def _detect_number_format(first: _CsvReader, noticing: NoticeCollector) -> _CsvReader:
     """Detect the decimal and thousands marks with which most columns are read as numbers."""
-    found = [first]
+    readers = [first]
     texts = [quote(name) for name, kind in first.columns if kind == "VARCHAR"]
 
     def holds(pattern: str) -> bool:
-        used = (f"bool_or(regexp_full_match({cell}, {literal(pattern)}))" for cell in texts)
-        return bool(texts) and any(first.rows(", ".join(used), first.sample_rows)[0])
+        checks = (f"bool_or(regexp_full_match({cell}, {literal(pattern)}))" for cell in texts)
+        return bool(texts) and any(first.rows(", ".join(checks), first.sample_rows)[0])
 
     # To look for a mark takes a tenth of the time of trying it.
     marks = list(_NUMBERS) if holds(_MARKED) else []
@@ -399,25 +399,25 @@ def _detect_number_format(first: _CsvReader, noticing: NoticeCollector) -> _CsvR
         if holds(_GROUPED.format(thousands=sign, decimal=".,")):
             marks += [(",", sign), (".", sign)]
     for decimal, thousands in marks:
-        read = first.sniff_cells(_build_number_options(decimal, thousands))
-        found.append(_keep_ungrouped_as_text(first, read, decimal, thousands) if thousands else read)
-    best = max(found, key=lambda each: each.typed_count * (len(each.columns) == len(first.columns)))
+        reader = first.sniff_cells(_build_number_options(decimal, thousands))
+        readers.append(_keep_ungrouped_as_text(first, reader, decimal, thousands) if thousands else reader)
+    best = max(readers, key=lambda candidate: candidate.typed_count * (len(candidate.columns) == len(first.columns)))
     return _resolve_ambiguous_numbers(first, best, noticing)
 
 
 def _build_number_options(decimal: str, thousands: str) -> str:
-    told = f", decimal_separator = '{decimal}'" if decimal != "." else ""
-    return told + (f", thousands = {literal(thousands)}" if thousands else "")
+    option = f", decimal_separator = '{decimal}'" if decimal != "." else ""
+    return option + (f", thousands = {literal(thousands)}" if thousands else "")
 
 
-def _keep_ungrouped_as_text(first: _CsvReader, read: _CsvReader, decimal: str, thousands: str) -> _CsvReader:
+def _keep_ungrouped_as_text(first: _CsvReader, trial: _CsvReader, decimal: str, thousands: str) -> _CsvReader:
     """Keep numbers without proper groups of three digits as text: `1,50` is not 150."""
     numbers = [
-        name for name, kind in read.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
+        name for name, kind in trial.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
     ]
     pattern = literal(_GROUPED.format(thousands=thousands, decimal=decimal))
     wrong = "bool_or(contains(trim({0}), {1}) AND NOT regexp_full_match({0}, {2}))"
-    return read.keep_as_text(first, {name: wrong.format(quote(name), literal(thousands), pattern) for name in numbers})
+    return trial.keep_as_text(first, {name: wrong.format(quote(name), literal(thousands), pattern) for name in numbers})
 
 
 def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: NoticeCollector) -> _CsvReader:
@@ -427,103 +427,103 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
         return best
     mark = "," if "decimal" in best.options else "."
     unclear = literal(_UNCLEAR.format(mark=mark))
-    wanted = ", ".join(
+    count_sql = ", ".join(
         f"count_if(contains({cell}, {literal(mark)})), count_if(regexp_full_match({cell}, {unclear})),"
         f" count_if(regexp_full_match({cell}, {literal(_CODE)})), bool_or(regexp_full_match({cell}, {literal(_CUT)})),"
         f" bool_or(regexp_full_match({cell}, {unclear}) AND rtrim({cell}) LIKE '%0')"
         f" AND bool_or(regexp_full_match({cell}, {literal(_SHORT)}))"
         for cell in map(quote, names)
     )
-    (counts,) = first.rows(wanted, LOOKED_AT)
-    codes = {name for name, many in zip(names, counts[2::5], strict=True) if many}
+    (counts,) = first.rows(count_sql, LOOKED_AT)
+    codes = {name for name, count in zip(names, counts[2::5], strict=True) if count}
     for name in codes:
         noticing.add("codes", "codes of digits with an E, which could be read as powers of ten, are kept as text", name)
     for name in (name for name, is_cut in zip(names, counts[3::5], strict=True) if is_cut):
         noticing.add("codes", "numbers such as 1.23E+12 may have lost digits in a spreadsheet", name)
     best = best.with_text_columns(codes)
-    marked = {name for name, many in zip(names, counts[::5], strict=True) if many and name not in codes}
-    if not marked or "thousands" in best.options:
+    mark_columns = {name for name, count in zip(names, counts[::5], strict=True) if count and name not in codes}
+    if not mark_columns or "thousands" in best.options:
         return best
     if counts[::5] != counts[1::5]:
-        for name, many, unclear, *_, is_grouped in zip(names, *(counts[at::5] for at in range(5)), strict=True):
-            if many and many == unclear and is_grouped:
+        for name, count, unclear, *_, is_grouped in zip(names, *(counts[at::5] for at in range(5)), strict=True):
+            if count and count == unclear and is_grouped:
                 noticing.add("numbers", _LIKE_OTHERS, name, turned_by="write them without marks")
         return best
     # Semicolons separate columns where a comma is the decimals' mark, and commas where a point is. And who writes 500
     # without decimals writes 1.5, not 1.500.
     is_grouping = first.delimiter == {".": ";", ",": ","}[mark] or any(counts[4::5])
     grouped = is_grouping != noticing.is_guess_reversed("numbers")
-    for name in sorted(marked):
-        read, meant = ("thousands", "decimals") if grouped else ("decimals", "thousands")
+    for name in sorted(mark_columns):
+        use, other = ("thousands", "decimals") if grouped else ("decimals", "thousands")
         mark_name = "point" if mark == "." else "comma"
-        noticing.add("numbers", f"the {mark_name} is read as the mark of {read}; the file may mean {meant}", name)
+        noticing.add("numbers", f"the {mark_name} is read as the mark of {use}; the file may mean {other}", name)
     if not grouped:
         return best
     return first.sniff_cells(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
 
 
-def _keep_mixed_dates_as_text(read: _CsvReader) -> _CsvReader:
+def _keep_mixed_dates_as_text(reader: _CsvReader) -> _CsvReader:
     """Keep columns as text in which some dates are written in another form than the one detected."""
     wrong = dict[str, str]()
-    for name, form in read.date_formats.items():
+    for name, form in reader.date_formats.items():
         cell = quote(name)
         read_cell = f"try_strptime({cell}, {literal(form)})" if form else f"try_cast({cell} AS TIMESTAMP)"
         wrong[name] = f"count({cell}) > count({read_cell})"
-    return read.keep_as_text(read, wrong, read.sample_rows)
+    return reader.keep_as_text(reader, wrong, reader.sample_rows)
 
 
-def _find_last_century_columns(read: _CsvReader, noticing: NoticeCollector) -> set[str]:
-    """Return the columns of dates whose future years are of the last century; add notices on years of two digits."""
-    names = [name for name, form in read.date_formats.items() if "%y" in form]
+def _find_last_century_columns(best: _CsvReader, noticing: NoticeCollector) -> set[str]:
+    """Return the date columns whose late years belong to the last century; add notices on them."""
+    names = [name for name, form in best.date_formats.items() if "%y" in form]
     if not names:
         return set()
     # DuckDB takes 50 for 2050: nobody was born then, and few dates are that far ahead.
     late = ", ".join(f"max(year({quote(name)})) > {_THIS_YEAR + _AHEAD}" for name in names)
-    flags = read.connection.execute(f"SELECT {late} FROM (SELECT * FROM {read.scan} LIMIT {FIRST_ROWS})").fetchall()[0]
+    flags = best.connection.execute(f"SELECT {late} FROM (SELECT * FROM {best.scan} LIMIT {FIRST_ROWS})").fetchall()[0]
     unclear = {notice.column for notice in noticing.notices if notice.kind == "dates"}
-    found: set[str] = set()
+    columns: set[str] = set()
     for name, is_late in zip(names, flags, strict=True):
         # Where the order of day and month is unclear, the word turns that.
         turned_by = "write years with four digits" if name in unclear else ""
         is_past = bool(is_late) != (not turned_by and noticing.is_guess_reversed("dates"))
         years = f"{_THIS_YEAR - 99} to {_THIS_YEAR}" if is_past else "1969 to 2068"
         noticing.add("dates", f"years of two digits are read as {years}", name, turned_by=turned_by)
-        found |= {name} if is_past else set()
-    return found
+        columns |= {name} if is_past else set()
+    return columns
 
 
 def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
     """Read dates in the order that fits most columns; return remarks on ambiguous columns."""
     best = _keep_mixed_dates_as_text(best)
     cells = zip(*best.rows("*", _DATED_ROWS), strict=True)
-    written = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=False)}
-    formats = _detect_date_formats(chain(*written.values()))
+    texts_by_name = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=False)}
+    formats = _detect_date_formats(chain(*texts_by_name.values()))
     if not formats:
         return best, {}
     # Numbers that were kept text stay so.
-    texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _detect_date_formats(written[name])}
-    found = (best.sniff_cells(formats.format(*order)) for order in _ORDERS)
-    day_first, month_first = read = [_keep_mixed_dates_as_text(each.with_text_columns(texts)) for each in found]
+    texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _detect_date_formats(texts_by_name[name])}
+    orders = (best.sniff_cells(formats.format(*order)) for order in _ORDERS)
+    day_first, month_first = readers = [_keep_mixed_dates_as_text(reader.with_text_columns(texts)) for reader in orders]
     is_tie = day_first.typed_count == month_first.typed_count
     # Who writes hours in halves of days mostly writes the month first.
     is_american = "%p" in formats
     likelier = is_american != noticing.is_guess_reversed("dates")
-    chosen = int(likelier if is_tie else month_first.typed_count > day_first.typed_count)
-    if read[chosen].typed_count < best.typed_count:
+    index = int(likelier if is_tie else month_first.typed_count > day_first.typed_count)
+    if readers[index].typed_count < best.typed_count:
         return best, {}
     if not is_tie:
         # Where another column fits in one order only, that is the file's.
-        return read[chosen], {}
-    both = ({name for name, kind in each.columns if kind in _DATED} for each in read)
+        return readers[index], {}
+    date_columns = ({name for name, kind in reader.columns if kind in _DATED} for reader in readers)
     # With points, the day comes first.
     unclear = {
         name
-        for name, texts in written.items()
+        for name, texts in texts_by_name.items()
         if any(shape["sign"] != "." for shape in filter(None, map(_SHAPE.fullmatch, texts)))
-    }.intersection(*both)
+    }.intersection(*date_columns)
     for name in sorted(unclear):
-        noticing.add("dates", f"{_READ_AS[chosen]}; write dates as 2024-12-31 to be sure", name)
-    return read[chosen], dict.fromkeys(unclear, _READ_AS[chosen])
+        noticing.add("dates", f"{_READ_AS[index]}; write dates as 2024-12-31 to be sure", name)
+    return readers[index], dict.fromkeys(unclear, _READ_AS[index])
 
 
 def _check_first_lines(path: Path, lines: Sequence[str]) -> None:
@@ -559,12 +559,12 @@ _READ_AS = (
 
 def _detect_date_formats(texts: Iterable[str]) -> str:
     """Return DuckDB's format options for dates in texts, with placeholders for day and month."""
-    found: dict[str, str] = {}
+    formats: dict[str, str] = {}
     for shape in filter(None, map(_SHAPE.fullmatch, texts)):
         form = f"{{0}}{shape['sign']}{{1}}{shape['sign']}{'%Y' if len(shape['year']) == 4 else '%y'}"
         if time := shape["time"]:
             half = shape["half"] or ""
             form += f"{time[0]}{'%I' if half else '%H'}:%M{':%S' if shape['seconds'] else ''}"
             form += f"{' ' * half[:1].isspace()}%p" if half else ""
-        found.setdefault("timestampformat" if time else "dateformat", form)
-    return "".join(f", {name} = '{form}'" for name, form in found.items())
+        formats.setdefault("timestampformat" if time else "dateformat", form)
+    return "".join(f", {name} = '{form}'" for name, form in formats.items())

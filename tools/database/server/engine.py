@@ -134,12 +134,12 @@ class ServerEngine:
     @property
     def ruled_tables(self) -> frozenset[str]:
         """The tables and views whose rows depend on who asks, by the server's rules."""
-        return frozenset(relation.shown for relation in self._catalogue.relations if relation.ruled)
+        return frozenset(relation.shown_name for relation in self._catalogue.relations if relation.ruled)
 
     @property
     def personal_tables(self) -> frozenset[str]:
-        """Those of them whose rules ask for a person: the connection does not say whose rows it reads."""
-        return frozenset(relation.shown for relation in self._catalogue.relations if relation.personal)
+        """The tables whose row rules ask for a person that the connection does not name."""
+        return frozenset(relation.shown_name for relation in self._catalogue.relations if relation.personal)
 
     def with_session(self, session: Session) -> ServerEngine:
         return type(self)(self._backend.with_session(session), session)

@@ -47,7 +47,7 @@ class _TableProfiler:
     def __init__(self, connection: ServerConnection, backend: Backend, catalogue: Catalogue) -> None:
         self.connection, self.backend = connection, backend
         self.rows_of: dict[str, Rows] = {}
-        self._sources = {relation.shown: backend.source(relation) for relation in catalogue.relations}
+        self._sources = {relation.shown_name: backend.source(relation) for relation in catalogue.relations}
         self._left = int(_QUERIES / backend.patience)
         self._late = 0
         self._restart_transaction()
@@ -57,9 +57,9 @@ class _TableProfiler:
         complete = rows is not None and len(rows) <= _ROWS
         held = list(zip(*rows, strict=True)) if rows else [()] * len(relation.columns)
         if complete and rows:
-            self.rows_of[relation.shown] = make_code_table_rows([column.name for column in relation.columns], rows)
+            self.rows_of[relation.shown_name] = make_code_table_rows([column.name for column in relation.columns], rows)
         return TableSchema(
-            relation.shown,
+            relation.shown_name,
             tuple(
                 add_statistics(column, values, seen=rows is not None, complete=complete)
                 for column, values in zip(relation.columns, held, strict=True)
@@ -69,14 +69,14 @@ class _TableProfiler:
             relation.comment,
             definition=relation.definition,
             unshown=relation.unshown,
-            schema=relation.schema if relation.shown != relation.name else "",
+            schema=relation.schema if relation.shown_name != relation.name else "",
         )
 
     def _count_rows(self, relation: Relation) -> int | None:
         """Return the number of a table's rows: counted if small, else from server statistics."""
         if relation.kind == "view" or (relation.estimate or 0) > _COUNTED_ROWS:
             return relation.estimate
-        source = self._sources[relation.shown]
+        source = self._sources[relation.shown_name]
         rows = self._read_query_rows(f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {_COUNTED_ROWS + 1}) AS part")
         count = rows[0][0] if rows else None
         return count if isinstance(count, int) and count <= _COUNTED_ROWS else relation.estimate

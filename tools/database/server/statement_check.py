@@ -96,7 +96,7 @@ class StatementChecker:
         """Return the displayed names of the tables that a statement reads."""
         places = self._parse_query(sql).find_all(exp.Table)
         read = (catalogue.find(*filter(None, (place.db, place.name))) for place in places)
-        return sorted({relation.shown for relation in read if relation is not None})
+        return sorted({relation.shown_name for relation in read if relation is not None})
 
     def _check_and_rewrite_statement(self, sql: str, catalogue: Catalogue) -> str:
         if len(sql) > STATEMENT_LENGTH:
@@ -184,7 +184,7 @@ class StatementChecker:
     def _check_syntax_tree(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:
         """Check a syntax tree, qualify the table names, and return tables with hidden columns."""
         tables: list[exp.Table] = []
-        reserved = self._grammar.profile.reserved
+        reserved = self._grammar.profile.reserved_prefix
         for node in tree.walk():
             self._check_syntax_node(node, catalogue)
             if isinstance(node, exp.Table):
