@@ -34,7 +34,7 @@ class EngineProfile:
         functions: The functions that queries may call, in lower case.
         syntax: Kinds of syntax that queries may use beyond those of every dialect, by sqlglot's names.
         operators: Operators of plans that neither read a table nor do anything.
-        reserved_prefix: How names of common table expressions may not begin: servers would look up system tables by them.
+        reserved_prefix: How names of CTEs may not begin: the server would look up system tables by them.
         faults: What codes of errors mean, as `make_error` tells it, or the kind of mistake in a statement; `08*` stands
             for every code that begins with 08.
         messages: What messages tell of mistakes, where there are no codes: the first that fits.

@@ -254,7 +254,7 @@ class DuckDBInstance:
                 columns = [entry[0] for entry in connection.description or ()]
                 return fetch(BoundedRowCursor(connection, columns, limits), limits, sink, start)
         except (duckdb.Error, MemoryError) as error:
-            raise (query.make_timeout(limits.seconds) if query.stopped else make_error(error, self._private)) from None
+            raise (query.make_timeout(limits.seconds) if query.outcome else make_error(error, self._private)) from None
         finally:
             connection.close()
 
