@@ -115,16 +115,16 @@ def _describe_row_difference(base: Rows, other: Rows, labels: Labels) -> str:
     if not other:
         return labels.say("without_rows")
     if len(base) == len(other) == 1 and len(base[0]) == len(other[0]):
-        changed = [(after, before) for before, after in zip(base[0], other[0], strict=True) if before != after]
-        return ", ".join(format_short_cell(after, before, labels.locale) for after, before in changed)
+        changes = [(after, before) for before, after in zip(base[0], other[0], strict=True) if before != after]
+        return ", ".join(format_short_cell(after, before, labels.locale) for after, before in changes)
     cells = label_cells(cell for rows in (base, other) for row in rows for cell in row)
     old = Counter(tuple(cells[cell] for cell in row) for row in base)
     new = Counter(tuple(cells[cell] for cell in row) for row in other)
-    added, gone, before = (new - old).total(), (old - new).total(), labels.number(len(base))
-    if not gone or not added:
-        return labels.say("rows_fewer" if gone else "rows_more", gone or added)
+    additions, losses, before = (new - old).total(), (old - new).total(), labels.number(len(base))
+    if not losses or not additions:
+        return labels.say("rows_fewer" if losses else "rows_more", losses or additions)
     if len(base) == len(other):
-        return labels.say("rows_differ", gone, before=before)
+        return labels.say("rows_differ", losses, before=before)
     return labels.say("rows_instead", len(other), before=before)
 
 
@@ -185,12 +185,12 @@ def make_tie_reading(query: Query, question: str, locale: str = "") -> Alternati
         return None
     if not query.order or not isinstance(count, exp.Literal) or not count.is_int or int(count.name) > _MOST_TIED:
         return None
-    asked = frozenset(word.folded for word in words(question))
-    if tree.is_star or "any" in asked or _has_unique_order(query, scope):
+    terms = frozenset(word.folded for word in words(question))
+    if tree.is_star or "any" in terms or _has_unique_order(query, scope):
         return None
     keys = [query.resolve_order_or_group_term(term.this, scope) for term in query.order]
     limit = int(count.name)
-    if limit == 1 and not _is_asking_for_top_item(query, question, asked, keys):
+    if limit == 1 and not _is_asking_for_top_item(query, question, terms, keys):
         return None
     edit = query.edit()
     for number, key in enumerate(keys):
@@ -206,17 +206,17 @@ def make_tie_reading(query: Query, question: str, locale: str = "") -> Alternati
     )
 
 
-def _is_asking_for_top_item(query: Query, question: str, asked: frozenset[str], keys: Sequence[exp.Expr]) -> bool:
+def _is_asking_for_top_item(query: Query, question: str, terms: frozenset[str], keys: Sequence[exp.Expr]) -> bool:
     """Whether the question asks for the top item itself, not for the item's value or date."""
     if all(output.unalias() in keys for output in query.tree.expressions):
         return False
-    if not asked.isdisjoint(_ASKS_WHICH):
+    if not terms.isdisjoint(_ASKS_WHICH):
         return True
     columns = [query.column(column) for key in keys for column in key.find_all(exp.Column)]
     values = [column.schema for column in columns if column is not None]
-    known = frozenset(stems(question))
-    return "what" in asked and not any(
-        value.kind == "time" or known.issuperset(stem_name(value.name)) for value in values
+    question_stems = frozenset(stems(question))
+    return "what" in terms and not any(
+        value.kind == "time" or question_stems.issuperset(stem_name(value.name)) for value in values
     )
 
 

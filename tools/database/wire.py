@@ -135,12 +135,12 @@ def _receive_bytes(sock: socket.socket, size: int, deadline: float, check: Calla
                 raise TimeoutError("the message did not arrive completely in time")
             sock.settimeout(min(seconds, _LONGEST_WAIT if check is None else _CHECK_SECONDS))
         try:
-            chunk = sock.recv_into(remaining)
+            count = sock.recv_into(remaining)
         except TimeoutError:
             continue
-        if not chunk:
+        if not count:
             return None
-        remaining = remaining[chunk:]
+        remaining = remaining[count:]
     return bytes(message)
 
 
