@@ -89,7 +89,7 @@ def export_query(
     formats: Formats = (),
     headings: Sequence[str] = (),
 ) -> ExportResult:
-    """Run a query and write the rows to `target`; `formats` and `headings` apply to Excel and Markdown only.
+    """Run a query and write its rows; `formats` and `headings` apply to Excel and Markdown only.
 
     The rows are for whoever the database's session is of: nothing is withheld, and none of it may go to a model.
 

@@ -41,7 +41,7 @@ def read_languages() -> dict[str, dict[str, str]]:
 
 @cache
 def _read_reasons(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Return patterns of English words with names among them, each with a language's words for it."""
+    """Return patterns of English phrases with names in them, each with its translation."""
     every = tomllib.loads((files(__package__ or "") / "data" / "reasons.toml").read_text("utf-8"))
     names = re.compile(r"\\\{(\w+)\\\}")
     return [(re.compile(names.sub(r"(?P<\1>.+)", re.escape(en))), text) for en, text in every.get(language, {}).items()]
@@ -61,7 +61,7 @@ class Labels:
         return text.format(n=self.number(number) if "{n}" in text else "", **values)
 
     def translate(self, reason: str) -> str:
-        """Return what is not counted and why, `what: why` in English, in the locale's language if it has words."""
+        """Return the English text `what: why` in the locale's language, if that has words for it."""
         parts = list[str]()
         for part in reason.split(": ", 1):
             matches = ((pattern.fullmatch(part), text) for pattern, text in _read_reasons(_find_language(self.locale)))

@@ -1,4 +1,4 @@
-"""What the words in names and comments of columns say of their numbers: currencies, units and per cent."""
+"""Units of numbers in names and comments of columns: currencies, measures and per cent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other readings of a question, as queries beside the written one: what they give, and what ties with the last row."""
+"""Other readings of a question, as queries: their results, and ties with the last row."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def compare_results(
 
 
 def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:
-    """Return a numeric label for each distinct value, in SQLite's order; equal values get equal labels.
+    """Return a number per distinct value, in SQLite's order; equal values get equal numbers.
 
     Integers are equal to floats of the same value; two different integers are never equal, however large; text, bytes,
     numbers and NULL are never equal to one another.
@@ -176,7 +176,7 @@ def _refine_column_colours(
 
 
 def _make_signatures(lines: Iterable[Column], crossing: Column, colours: Iterable[int] = repeat(0)) -> Iterator[object]:
-    """Yield a signature for each line (row or column): its colour, and its values with crossing colours."""
+    """Yield a signature per row or column: its colour, and its values with crossing colours."""
     return ((colour, *sorted(zip(crossing, line, strict=True))) for colour, line in zip(colours, lines, strict=False))
 
 

@@ -223,7 +223,7 @@ def _make_axis_channel(field: str, axis: ChartAxis, number_format: ColumnFormat)
 
 @lru_cache(maxsize=64)
 def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
-    """Return the number marks of a format, and the names of months and days of a locale other than plain English."""
+    """Return a format's number marks, and the locale's names of months and days if not English."""
     before, thousands, decimal, after = find_number_marks(form)
     marks = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": [before, after], "minus": "-"}
     if name in ENGLISH:

@@ -1,4 +1,4 @@
-"""What is noticed in the cells of a table: numbers and dates kept as text, spellings, copies."""
+"""Notices on the cells of a table: numbers and dates kept as text, spellings, copies."""
 
 from __future__ import annotations
 

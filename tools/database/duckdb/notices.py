@@ -342,7 +342,7 @@ def _find_total_word(cell: object) -> str:
 
 
 class _TotalRows:
-    """The rows that may be totals: by their label, or because their numbers equal a sum of rows above."""
+    """The rows that may be totals: by label, or because they equal a sum of rows above."""
 
     def __init__(self, rows: Sequence[Cells], strays: set[int]) -> None:
         self._rows = rows
@@ -391,7 +391,7 @@ class _TotalRows:
         return sums | measures if not is_turned else set()
 
     def _find_measures(self, noticing: NoticeCollector) -> set[int]:
-        """Return the last rows that hold means and the like of the rows above, to be left out, and tell of them."""
+        """Return the last rows if they are means and the like of rows above; add a notice on them."""
         names = {at: _name_measure(self._rows[at]) for at in self._places[-_LAST:]}
         last = [*takewhile(lambda at: names.get(at) or at in self._labels, reversed(self._places))]
         above = [at for at in self._places[: len(self._places) - len(last)] if at not in self._labels]
@@ -555,7 +555,7 @@ def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
 def leave_out_compared_total(
     connection: duckdb.DuckDBPyConnection, noticing: NoticeCollector, columns: Sequence[ColumnSchema], scan: str
 ) -> str:
-    """Add notices on totals that no one has compared; return the scan without those that are left out."""
+    """Add notices on totals not compared yet; return the scan without those left out."""
     numbers = [f"CAST({quote(column.name)} AS DOUBLE)" for column in columns if column.kind == "number"]
     texts = [quote(column.name) for column in columns if column.type == "VARCHAR"]
     if not numbers:

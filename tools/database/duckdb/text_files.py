@@ -463,7 +463,7 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
 
 
 def _keep_mixed_dates_as_text(reader: _CsvReader) -> _CsvReader:
-    """Keep columns as text in which some dates are written in another form than the one detected."""
+    """Keep columns as text if some dates are written in another form than the detected one."""
     wrong = dict[str, str]()
     for name, form in reader.date_formats.items():
         cell = quote(name)

@@ -33,7 +33,7 @@ _STEPS = 1_000
 
 
 def find_compile_error(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
-    """Return SQLite's error in compiling a query, or None; raise `QueryTooComplex` if it is slow."""
+    """Return SQLite's error in compiling a query, or None; raise `QueryTooComplex` if slow."""
     longest = Limits().cell_bytes
     try:
         compute_value_limit(sql, longest)
