@@ -69,7 +69,7 @@ class GenerateSQLTask(Task[SQLDraft]):
     with_base: bool = True  # whether the form `track` has a place for the base SQL, empty where there is none
     regular: bool = True  # whether the form `credit` asks for the regular form of SQL (CREDIT-SQL 3.2)
 
-    def own(self, examples: Sequence[Example]) -> tuple[Example, ...]:
+    def list_own_examples(self, examples: Sequence[Example]) -> tuple[Example, ...]:
         """Return the examples that were approved on this database."""
         return tuple(example for example in examples if self.database and example.owner == self.database)
 

@@ -94,10 +94,10 @@ def _make_jinja_environment() -> Environment:
 
 def render_messages(template: str, **values: object) -> tuple[Message, ...]:
     """Render the system and the user message of a template."""
-    compiled = _make_jinja_environment().get_template(f"{template}.j2")
+    jinja_template = _make_jinja_environment().get_template(f"{template}.j2")
     messages: list[Message] = []
     for role in ("system", "user"):
-        text = "".join(compiled.blocks[role](compiled.new_context(values)))
+        text = "".join(jinja_template.blocks[role](jinja_template.new_context(values)))
         # Template conditions leave empty lines behind.
         messages.append(Message(role, re.sub(r"\n{3,}", "\n\n", text).strip()))
     return tuple(messages)

@@ -128,14 +128,14 @@ def _describe_row_difference(base: Rows, other: Rows, labels: Labels) -> str:
     return labels.say("rows_instead", len(other), before=before)
 
 
-def format_short_cell(cell: Cell, beside: Cell = None, locale: str = "") -> str:
-    """Format a value in few characters, but different from the value `beside`."""
+def format_short_cell(cell: Cell, other: Cell = None, locale: str = "") -> str:
+    """Format a value in few characters, but different from the value `other`."""
     if cell is None:
         return Labels(locale).say("nothing")
     if isinstance(cell, bool) or not isinstance(cell, int | float):
         return one_line(" ".join(str(cell).split()), _TEXT)
     short = _format_short_number(cell, locale)
-    same = isinstance(beside, int | float) and _format_short_number(beside, locale) == short and beside != cell
+    same = isinstance(other, int | float) and _format_short_number(other, locale) == short and other != cell
     return f"{cell:,}" if same else short
 
 

@@ -188,7 +188,7 @@ def _is_named_by_secrets(column: ColumnSchema, table: TableSchema) -> bool:
     if "".join(split_name(column.name)[-1:]).removesuffix("s") not in _SETTINGS:
         return False
     # A name of an event, such as reset_password, stands many times.
-    keys = (one for one in table.columns if one is not column and (one.primary_key or one.distinct == table.row_count))
+    keys = (key for key in table.columns if key is not column and (key.primary_key or key.distinct == table.row_count))
     texts = [text for key in keys for text in _list_texts(key) if " " not in text]
     # Of many settings the samples are but a few.
     is_settings_table = {*_split_into_words(table.name)[-1:]} <= _TABLES_OF_SETTINGS

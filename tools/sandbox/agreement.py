@@ -88,8 +88,8 @@ def _replace_table_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
 
 def _is_any_reading_equal(readings: Sequence[Table], sql: Table, ordered: bool, work: WorkLimit) -> bool | None:
     """Whether any reading equals the SQL's result; None if the work limit is reached."""
-    expected = _normalize_table_times(sql)
-    verdicts = [compare_results(expected, _normalize_table_times(reading), ordered, work=work) for reading in readings]
+    reference = _normalize_table_times(sql)
+    verdicts = [compare_results(reference, _normalize_table_times(reading), ordered, work=work) for reading in readings]
     return True if True in verdicts else None if None in verdicts else False
 
 

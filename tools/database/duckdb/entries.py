@@ -85,12 +85,12 @@ def unpack_entry(message: Any) -> TableEntry:
     return make_file_entry(name, schemas, scan, Path(os.fsdecode(path)), **more)
 
 
-def make_column_schema(name: str, declared: str, **more: Any) -> ColumnSchema:
+def make_column_schema(name: str, type_name: str, **more: Any) -> ColumnSchema:
     """Return a column schema for a name and a DuckDB type; VARCHAR is of kind `other`."""
-    if declared.startswith("ENUM"):
-        return ColumnSchema(name, "ENUM", "text", samples=parse_enum_labels(declared), **more)
-    kind: ColumnKind = next(kind for form, kind in _KINDS if form.match(declared))
-    return ColumnSchema(name, declared, kind, **more)
+    if type_name.startswith("ENUM"):
+        return ColumnSchema(name, "ENUM", "text", samples=parse_enum_labels(type_name), **more)
+    kind: ColumnKind = next(kind for form, kind in _KINDS if form.match(type_name))
+    return ColumnSchema(name, type_name, kind, **more)
 
 
 def select_visible_entries(entries: Sequence[TableEntry], permissions: Permissions) -> tuple[TableEntry, ...]:

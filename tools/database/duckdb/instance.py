@@ -69,7 +69,7 @@ _TABLES = """
     )
     LEFT JOIN (
         SELECT schema_name, table_name AS name, list({
-            name: column_name, declared: data_type, not_null: NOT is_nullable, comment: coalesce(comment, ''),
+            name: column_name, type_name: data_type, not_null: NOT is_nullable, comment: coalesce(comment, ''),
             primary_key: coalesce(list_position(constraint_column_names, column_name), 0)
         } ORDER BY column_index) AS columns
         FROM duckdb_columns() LEFT JOIN (

@@ -80,7 +80,7 @@ class StatementChecker:
         generator: Any = grammar.dialect.generator()
         # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
-        self._cached = lru_cache(_REMEMBERED)(self._check_and_rewrite_statement)
+        self._check_and_cache = lru_cache(_REMEMBERED)(self._check_and_rewrite_statement)
 
     def read(self, sql: str, catalogue: Catalogue) -> str:
         """Check a query against the catalogue and return the statement to send to the server.
@@ -90,7 +90,7 @@ class StatementChecker:
             QueryFailed: It cannot be read, or names a table that is not there.
             ResultTooLarge: It is too long, or nested too deeply.
         """
-        return self._cached(sql, catalogue)
+        return self._check_and_cache(sql, catalogue)
 
     def list_tables(self, sql: str, catalogue: Catalogue) -> list[str]:
         """Return the displayed names of the tables that a statement reads."""
