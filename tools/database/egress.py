@@ -81,10 +81,10 @@ class Egress:
     def find_level(self, table: str, column: str) -> Level | None:
         """Return the egress level that the entries give a column; None if no entry matches."""
         names = (table.lower(), f"{table}.{column}".lower())
-        matches = [rule for rule in self.columns if has_match(rule[:1], names)]
-        exact: list[Level] = [level for entry, level in matches if "*" not in entry]
-        every: list[Level] = [level for _, level in matches]
-        return find_strictest_level(exact or every) if matches else None
+        hits = [rule for rule in self.columns if has_match(rule[:1], names)]
+        exact: list[Level] = [level for entry, level in hits if "*" not in entry]
+        every: list[Level] = [level for _, level in hits]
+        return find_strictest_level(exact or every) if hits else None
 
     @property
     def strictest_level(self) -> Level:

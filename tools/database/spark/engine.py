@@ -314,12 +314,12 @@ class SparkBackend(Backend):
 
         _, schemas, names = read_table_names(connection.rows, self._schemas)
         tables = [qualify_table_name(*name) for name in names[:_PROBED]]
-        warnings: list[str] = []
+        lines: list[str] = []
         if can_plan_statement(f"CREATE TABLE {qualify_table_name(schemas[0], _PROBE)} (x INT)"):
-            warnings.append(f"Spark would let this login make tables in {schemas[0]}")
+            lines.append(f"Spark would let this login make tables in {schemas[0]}")
         if any(can_plan_statement(f"INSERT INTO {table} SELECT * FROM {table} LIMIT 0") for table in tables):
-            warnings.append("Spark would let this login write to tables")
-        return (*warnings, _REMEDY) if warnings else ()
+            lines.append("Spark would let this login write to tables")
+        return (*lines, _REMEDY) if lines else ()
 
     def check_text(self, statement: str) -> None:
         check_text(statement)
