@@ -351,7 +351,7 @@ class StatementChecker:
         above = table.parent
         while above is not None:
             if isinstance(above, exp.With):
-                before = [clause is inside for clause in above.expressions].index(True)
+                before = [cte is inside for cte in above.expressions].index(True)
                 candidates = above.expressions[: before + bool(above.recursive)]
             else:
                 clause = above.args.get("with_")
