@@ -54,24 +54,24 @@ class _AnnotateTask(Task[Phrases]):
 
     def parse(self, text: str) -> Phrases:
         """Parse the numbered descriptions from JSON or from a numbered list."""
-        cleaned = remove_reasoning_tags(text)
-        record = find_json_object(cleaned)
+        reply = remove_reasoning_tags(text)
+        record = find_json_object(reply)
         if record is None:
-            numbered = dict(_ENTRY.findall(cleaned))
+            entries = dict(_ENTRY.findall(reply))
         else:
-            numbered = {key.strip(): value for key, value in record.items() if isinstance(value, str)}
-        phrases = tuple(_clean_phrase(numbered.get(str(number), "")) for number in range(1, self.count + 1))
+            entries = {key.strip(): value for key, value in record.items() if isinstance(value, str)}
+        phrases = tuple(_clean_phrase(entries.get(str(number), "")) for number in range(1, self.count + 1))
         if not any(phrases):
             raise ReplyError("the reply contains no descriptions", "malformed", _HINT)
         return phrases
 
     def parse_truncated_reply(self, text: str) -> Phrases:
         """Return the complete descriptions of a truncated reply."""
-        numbered = {number: _unescape_json_string(literal) for number, literal in _WHOLE.findall(text)}
-        if not numbered:
-            numbered = dict(_ENTRY.findall(text.rpartition("\n")[0]))
+        entries = {number: _unescape_json_string(literal) for number, literal in _WHOLE.findall(text)}
+        if not entries:
+            entries = dict(_ENTRY.findall(text.rpartition("\n")[0]))
         keys = map(str, range(1, self.count + 1))
-        phrases = tuple(_clean_phrase(numbered[key]) if key in numbered else None for key in keys)
+        phrases = tuple(_clean_phrase(entries[key]) if key in entries else None for key in keys)
         return phrases if any(phrases) else super().parse_truncated_reply(text)
 
 

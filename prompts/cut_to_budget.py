@@ -61,7 +61,7 @@ class PromptParts:
     @cached_property
     def _removable(self) -> dict[str, Sequence[Any]]:
         """The removable items by kind, in the order in which the kinds are removed."""
-        sampled = self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)
+        shows = self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)
         order = sorted((table.name for table in self.schema.tables), key=lambda name: name not in self.requested)
         return {
             "programs": self.programs,
@@ -69,7 +69,7 @@ class PromptParts:
             "dialogues": self.dialogues,
             "examples": self.examples,
             "values": self.values,
-            "samples": [self.samples] if sampled else (),
+            "samples": [self.samples] if shows else (),
             "definitions": self.definitions,
             "columns": _list_removable_schema_items(self.schema, order),
             "history": self.history,
@@ -84,25 +84,25 @@ class PromptParts:
         """Return the parts without `steps` items, and a note on each kind of removed item."""
         if not steps:
             return self, ()
-        gone: dict[str, int] = {}
-        left: dict[str, Any] = {}
+        counts: dict[str, int] = {}
+        parts: dict[str, Any] = {}
         for kind, entries in self._removable.items():
-            gone[kind] = min(len(entries), steps)
-            steps -= gone[kind]
-            left[kind] = entries[: len(entries) - gone[kind]]
-        left["history"] = self.history[gone["history"] :]
-        left["samples"] = 0 if gone["samples"] else self.samples
-        del left["columns"], left["tables"]
-        removed = (*self._removable["columns"][: gone["columns"]], *self._removable["tables"][: gone["tables"]])
-        schema = _drop_schema_items(self.schema, frozenset(removed))
+            counts[kind] = min(len(entries), steps)
+            steps -= counts[kind]
+            parts[kind] = entries[: len(entries) - counts[kind]]
+        parts["history"] = self.history[counts["history"] :]
+        parts["samples"] = 0 if counts["samples"] else self.samples
+        del parts["columns"], parts["tables"]
+        items = (*self._removable["columns"][: counts["columns"]], *self._removable["tables"][: counts["tables"]])
+        schema = _drop_schema_items(self.schema, frozenset(items))
         totals = {kind: len(entries) for kind, entries in self._removable.items()}
         totals["columns"] = sum(len(table.columns) for table in self.schema.tables if schema.table(table.name))
         totals["tables"] = len(self.schema.tables)
-        gone["columns"] = totals["columns"] - schema.shown_column_count
-        gone["tables"] = totals["tables"] - len(schema.tables)
+        counts["columns"] = totals["columns"] - schema.shown_column_count
+        counts["tables"] = totals["tables"] - len(schema.tables)
         least = "the least likely ones" if self.ranked else "the last ones"
-        sentences = (words.format(gone[kind], totals[kind], least) for kind, words in _GONE.items() if gone[kind])
-        return replace(self, schema=schema, **left), tuple(f"The prompt has no room for {what}." for what in sentences)
+        sentences = (words.format(counts[kind], totals[kind], least) for kind, words in _GONE.items() if counts[kind])
+        return replace(self, schema=schema, **parts), tuple(f"The prompt has no room for {note}." for note in sentences)
 
 
 Render = Callable[[PromptParts, tuple[str, ...]], tuple[Message, ...]]
@@ -127,9 +127,9 @@ def fit_prompt(budget: int, everything: PromptParts, render: Render) -> Prompt:
         )
     while high - low > 1:
         middle = (low + high) // 2
-        tried = render_with_cuts(middle, everything, render)
-        if tried.tokens <= budget:
-            high, prompt = middle, tried
+        trial = render_with_cuts(middle, everything, render)
+        if trial.tokens <= budget:
+            high, prompt = middle, trial
         else:
             low = middle
     return prompt
@@ -137,9 +137,9 @@ def fit_prompt(budget: int, everything: PromptParts, render: Render) -> Prompt:
 
 def render_with_cuts(steps: int, everything: PromptParts, render: Render) -> Prompt:
     """Return the prompt after removing `steps` items, whatever its size."""
-    left, left_out = everything.cut(steps)
-    messages = render(left, left_out)
-    return Prompt(messages, estimate_message_tokens(messages), left_out)
+    parts, notes = everything.cut(steps)
+    messages = render(parts, notes)
+    return Prompt(messages, estimate_message_tokens(messages), notes)
 
 
 def _list_removable_schema_items(schema: Schema, order: Sequence[str]) -> list[tuple[str, str | None]]:
@@ -153,22 +153,22 @@ def _list_removable_schema_items(schema: Schema, order: Sequence[str]) -> list[t
     for key in schema.foreign_keys:
         keys.update((key.table.lower(), name.lower()) for name in key.columns)
         keys.update((key.ref_table.lower(), name.lower()) for name in key.ref_columns)
-    ranked: list[tuple[int, int, str, str | None]] = []
+    candidates: list[tuple[int, int, str, str | None]] = []
     for table_rank, name in enumerate(order):
         columns = [column.name for column in table.columns] if (table := schema.table(name)) else []
         spare = [(rank, column) for rank, column in enumerate(columns) if (name.lower(), column.lower()) not in keys]
         if len(spare) == len(columns):
             spare = spare[1:]
-        ranked.extend((_STEP * table_rank + rank, table_rank, name, column) for rank, column in spare)
+        candidates.extend((_STEP * table_rank + rank, table_rank, name, column) for rank, column in spare)
         if table_rank >= _FIRST_TABLES:
-            ranked.append((_STEP * table_rank - 1, table_rank, name, None))
-    ranked.sort(key=lambda entry: entry[:2], reverse=True)
-    return [(table, column) for _, _, table, column in ranked]
+            candidates.append((_STEP * table_rank - 1, table_rank, name, None))
+    candidates.sort(key=lambda entry: entry[:2], reverse=True)
+    return [(table, column) for _, _, table, column in candidates]
 
 
-def _drop_schema_items(schema: Schema, removed: frozenset[tuple[str, str | None]]) -> Schema:
-    if not removed:
+def _drop_schema_items(schema: Schema, items: frozenset[tuple[str, str | None]]) -> Schema:
+    if not items:
         return schema
-    left = [table for table in schema.tables if (table.name, None) not in removed]
-    part = schema.part([(t.name, [c.name for c in t.columns if (t.name, c.name) not in removed]) for t in left])
+    tables = [table for table in schema.tables if (table.name, None) not in items]
+    part = schema.part([(t.name, [c.name for c in t.columns if (t.name, c.name) not in items]) for t in tables])
     return replace(part, total_tables=schema.total_tables)

@@ -34,8 +34,8 @@ class ExplainTask(Task[Explanation]):
             self.schema, samples=0, requested=find_requested_tables(self.schema, self.sql), ranked=self.ranked
         )
 
-    def make_values(self, shown: PromptParts) -> dict[str, object]:
-        return {"schema_text": render_schema(shown.schema, "compact", samples=0)}
+    def make_values(self, parts: PromptParts) -> dict[str, object]:
+        return {"schema_text": render_schema(parts.schema, "compact", samples=0)}
 
     def parse(self, text: str) -> Explanation:
         """Parse meaning and differences from JSON; take a reply in prose as the meaning."""

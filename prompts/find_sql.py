@@ -176,9 +176,9 @@ def _read_sql_from_tags(reply: str) -> str:
 
 def _read_sql_from_labels(reply: str) -> str:
     for label in islice(_SQL_LABEL.finditer(reply), _TRIES):
-        rest = reply[label.end() :].lstrip(" \t\r\n`\"'")
-        if begins_sql(rest):
-            return cut_sql_at_prose(rest)
+        remainder = reply[label.end() :].lstrip(" \t\r\n`\"'")
+        if begins_sql(remainder):
+            return cut_sql_at_prose(remainder)
     return ""
 
 
@@ -213,8 +213,8 @@ def _read_sql_from_sentence(reply: str, dialect: str) -> str:
         return ""
     sentence = reply[start.start() :].split("\n", 1)[0]
     ends = [mark.start() for mark in islice(re.finditer(r";|[.:](?=\s|$)|$", sentence), _TRIES)]
-    tried = (sentence[:end].strip(" `\"'.") for end in ends)
-    return next((candidate for candidate in tried if can_parse_query(candidate, dialect)), "")
+    candidates = (sentence[:end].strip(" `\"'.") for end in ends)
+    return next((candidate for candidate in candidates if can_parse_query(candidate, dialect)), "")
 
 
 def begins_sql(text: str, *, is_block: bool = False) -> bool:
@@ -233,10 +233,10 @@ def cut_sql_at_prose(text: str) -> str:
         if match := pattern.search(text, 1):
             ends.append(match.start())
     text = text[: min(ends)]
-    depth = counted = 0
+    depth = start = 0
     for gap in re.finditer(r"\n[ \t]*\n", text):
-        depth += text.count("(", counted, gap.start()) - text.count(")", counted, gap.start())
-        counted = gap.start()
+        depth += text.count("(", start, gap.start()) - text.count(")", start, gap.start())
+        start = gap.start()
         if depth <= 0 and not _CONTINUES.match(text, gap.end()):
             return text[: gap.start()]
     return text

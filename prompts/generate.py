@@ -69,7 +69,7 @@ class GenerateSQLTask(Task[SQLDraft]):
     with_base: bool = True  # whether the form `track` has a place for the base SQL, empty where there is none
     regular: bool = True  # whether the form `credit` asks for the regular form of SQL (CREDIT-SQL 3.2)
 
-    def own(self, examples: Sequence[Example]) -> tuple[Example, ...]:
+    def list_own_examples(self, examples: Sequence[Example]) -> tuple[Example, ...]:
         """Return the examples that were approved on this database."""
         return tuple(example for example in examples if self.database and example.owner == self.database)
 
@@ -92,10 +92,10 @@ class GenerateSQLTask(Task[SQLDraft]):
         """Whether any definition has SQL that goes into the query."""
         return any(entry.sql for entry in self.definitions if entry.kind in ("term", "metric"))
 
-    def schema_text(self, shown: PromptParts) -> str:
-        """Return the schema of `shown` as text in this task's style."""
+    def schema_text(self, parts: PromptParts) -> str:
+        """Return the schema of `parts` as text in this task's style."""
         return render_schema(
-            shown.schema, self.schema_style, marked=self.marked, samples=shown.samples, all_columns=self.all_columns
+            parts.schema, self.schema_style, marked=self.marked, samples=parts.samples, all_columns=self.all_columns
         )
 
     def render(self, budget: int) -> Prompt:
@@ -114,10 +114,10 @@ class GenerateSQLTask(Task[SQLDraft]):
             return render_messages(template, task=task, shown=shown, schema_text=text, left_out=left_out, **values)
 
         if self.declared is not None:
-            whole = replace(
+            variant = replace(
                 self, schema=self.declared, declared=None, marked=frozenset(), unshown=(), copies=(), ranked=False
             )
-            prompt = render_with_cuts(0, replace(whole.parts(), programs=programs), partial(render_parts, whole))
+            prompt = render_with_cuts(0, replace(variant.parts(), programs=programs), partial(render_parts, variant))
             if prompt.tokens <= budget:
                 return prompt
         return fit_prompt(budget, replace(self.parts(), programs=programs), partial(render_parts, self))
@@ -141,10 +141,10 @@ def _format_credit_example(example: Example) -> Example:
 
     A schema that cannot be read stays as it is.
     """
-    stored = example.database_schema or example.schema
-    schema = parse_compact_schema(stored)
-    named = all(table.name for table in schema.tables)
-    text = render_schema(replace(schema, name=example.database), "credit") if named else stored
+    schema_text = example.database_schema or example.schema
+    schema = parse_compact_schema(schema_text)
+    has_names = all(table.name for table in schema.tables)
+    text = render_schema(replace(schema, name=example.database), "credit") if has_names else schema_text
     return replace(example, question=example.rephrased or example.question, schema=text)
 
 

@@ -79,12 +79,12 @@ class JudgeTask(Task[QueryVerdictPair]):
         return replace(self, first=self.second, second=self.first)
 
     def parts(self) -> PromptParts:
-        used = find_requested_tables(self.schema, self.first.sql) | find_requested_tables(self.schema, self.second.sql)
-        return PromptParts(self.schema, self.history, requested=used, ranked=False)
+        reads = find_requested_tables(self.schema, self.first.sql) | find_requested_tables(self.schema, self.second.sql)
+        return PromptParts(self.schema, self.history, requested=reads, ranked=False)
 
-    def make_values(self, shown: PromptParts) -> dict[str, object]:
+    def make_values(self, parts: PromptParts) -> dict[str, object]:
         # What is merely probable is no ground for a verdict.
-        return {"schema_text": render_schema(shown.schema.declared_only(), "compact", samples=shown.samples)}
+        return {"schema_text": render_schema(parts.schema.declared_only(), "compact", samples=parts.samples)}
 
     def parse(self, text: str) -> QueryVerdictPair:
         """Parse the verdicts on both queries from JSON.
@@ -103,5 +103,5 @@ def _parse_query_verdict(record: dict[str, object], place: str) -> QueryVerdict:
     if word not in get_args(Word):
         raise ReplyError(f"the judge's reply has no verdict on the {place} query", "malformed", _HINT)
     kind = get_field(fields, "class", "kind").casefold()
-    known = kind if kind in get_args(Kind) and word != "right" else ""
-    return QueryVerdict(cast("Word", word), cast("Kind", known), line(get_field(fields, "why")))
+    known_kind = kind if kind in get_args(Kind) and word != "right" else ""
+    return QueryVerdict(cast("Word", word), cast("Kind", known_kind), line(get_field(fields, "why")))

@@ -88,18 +88,18 @@ def _split_off_other_reading(reply: str, dialect: str) -> tuple[str, OtherReadin
         return reply, None
     before, after = reply[: label.start()], reply[label.end() :]
     words = label["words"].strip(' \t*_"“”`.')
-    offered = next(iter(find_blocks(after)), None)
-    if offered is None or not any(begins_sql(block.content) for block in find_blocks(before)):
+    first_block = next(iter(find_blocks(after)), None)
+    if first_block is None or not any(begins_sql(block.content) for block in find_blocks(before)):
         # Without a query of its own it is words alone; the label may then stand before the answer.
         return f"{before}\n{after}", None
-    rest = after.split(offered.content, 1)[1].split("\n", 2)[-1]
+    tail = after.split(first_block.content, 1)[1].split("\n", 2)[-1]
     try:
         # Of several statements nobody knows which is meant.
-        several = cut_statement(offered.content, dialect)[1]
-        sql = "" if several else find_sql(f"```sql\n{offered.content}\n```", dialect).sql
+        several = cut_statement(first_block.content, dialect)[1]
+        sql = "" if several else find_sql(f"```sql\n{first_block.content}\n```", dialect).sql
     except ReplyError:
         sql = ""
-    return f"{before}\n{rest}", OtherReading(words, sql) if sql and not _NOTHING.fullmatch(words) else None
+    return f"{before}\n{tail}", OtherReading(words, sql) if sql and not _NOTHING.fullmatch(words) else None
 
 
 def _write_retry_hint(form: ReplyForm, dialect: str) -> str:
@@ -130,17 +130,17 @@ def parse_labelled_lines(reply: str, dialect: str = "sqlite") -> LabelledLines:
     for label, following in zip(labels, [*labels[1:], None], strict=False):
         name = next(name for name in LABELS if label[name] is not None)
         words = label["text"].strip(' \t*_"“”`')
-        rest = text[label.end() : following.start() if following else len(text)]
+        remainder = text[label.end() : following.start() if following else len(text)]
         if name == "sure":
             sure, why = _parse_confidence(words)
             lines = replace(lines, sure=sure, why=why)
         elif name in ("question", "say"):
-            known = lines.question if name == "question" else lines.say
-            lines = lines if known or _NOTHING.fullmatch(words) else replace(lines, **{name: words})
+            text_so_far = lines.question if name == "question" else lines.say
+            lines = lines if text_so_far or _NOTHING.fullmatch(words) else replace(lines, **{name: words})
         elif lines.intent == "answerable":
-            words = words or next(iter(rest.strip().splitlines()), "").strip()
+            words = words or next(iter(remainder.strip().splitlines()), "").strip()
             if not _NOTHING.fullmatch(words):
-                choices = tuple(_CHOICE.findall(rest))[:_MOST_CHOICES] if name == "ambiguous" else ()
+                choices = tuple(_CHOICE.findall(remainder))[:_MOST_CHOICES] if name == "ambiguous" else ()
                 lines = replace(lines, intent=cast("Intent", name), words=words, choices=_strip_choice_marks(choices))
     return lines
 
@@ -157,11 +157,11 @@ def parse_json_fields(record: dict[str, object]) -> LabelledLines:
     ):
         if (text := get_field(record, *keys)) and not _NOTHING.fullmatch(text):
             intent, words = cast("Intent", name), text
-    folded = {key.casefold(): value for key, value in record.items()}
-    given = next((folded[key] for key in ("sure", "confidence", "certainty") if key in folded), "")
-    sure, why = _parse_confidence(str(given))
-    listed = next((folded[key] for key in ("choices", "readings", "options") if key in folded), ())
-    entries = cast("list[object]", listed) if isinstance(listed, list) else []
+    fields = {key.casefold(): value for key, value in record.items()}
+    confidence = next((fields[key] for key in ("sure", "confidence", "certainty") if key in fields), "")
+    sure, why = _parse_confidence(str(confidence))
+    items = next((fields[key] for key in ("choices", "readings", "options") if key in fields), ())
+    entries = cast("list[object]", items) if isinstance(items, list) else []
     choices = tuple(entry for entry in entries if isinstance(entry, str) and entry.strip())[:_MOST_CHOICES]
     question = get_field(record, "question", "rephrased", "rephrased_question")
     say, why = get_field(record, "say"), why or get_field(record, "why")
@@ -176,8 +176,8 @@ def _parse_confidence(words: str) -> tuple[float | None, str]:
     """Return a confidence from 0 to 1 and its reason; `85`, `85 %` and `0.85` are equal."""
     number = _NUMBER.search(words)
     if number is None:
-        named = next((word for word in re.findall(r"[a-z]+", words.lower()) if word in _WORDS), "")
-        return _WORDS.get(named), ""
+        term = next((word for word in re.findall(r"[a-z]+", words.lower()) if word in _WORDS), "")
+        return _WORDS.get(term), ""
     value = float(number[1])
     hundredths = number[2] == "%" or value > 1 or "." not in number[1]
     why = re.sub(r"^\s*/\s*100", "", words[number.end() :]).strip(" \t,;:.–—-()")

@@ -48,29 +48,29 @@ class RephraseTask(Task[Rephrasing]):
         return f"rephrase_{self.style}"
 
     def parts(self) -> PromptParts:
-        shown = NO_SCHEMA if self.style == "credit" else self.schema
+        schema = NO_SCHEMA if self.style == "credit" else self.schema
         lines = tuple(entry.line for entry in self.definitions)
         return PromptParts(
-            shown, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked, definitions=lines
+            schema, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked, definitions=lines
         )
 
-    def make_values(self, shown: PromptParts) -> dict[str, object]:
-        return {"schema_text": render_schema(shown.schema, "compact", samples=0)}
+    def make_values(self, parts: PromptParts) -> dict[str, object]:
+        return {"schema_text": render_schema(parts.schema, "compact", samples=0)}
 
     def parse(self, text: str) -> Rephrasing:
         """Parse the rephrasing from JSON, labelled lines or a bare "Give me ..." sentence."""
         reply = remove_reasoning_tags(text)
         record = find_json_object(reply)
         lines = parse_labelled_lines(reply) if record is None else parse_json_fields(record)
-        rephrased = lines.question
-        if lines.intent == "answerable" and not rephrased:
+        rephrasing = lines.question
+        if lines.intent == "answerable" and not rephrasing:
             sentence = None if record is not None else _GIVE_ME.search(reply)
             if sentence is None:
                 raise ReplyError("the model's reply gives no rephrased question", "malformed", _HINT)
-            rephrased = sentence[0].strip()
-        rephrased = rephrased or self.question
-        simplified = get_field(record or {}, "simplified", "simplified_question") or rephrased
-        return Rephrasing(rephrased, simplified, lines.intent, lines.words, lines.choices)
+            rephrasing = sentence[0].strip()
+        rephrasing = rephrasing or self.question
+        simple_form = get_field(record or {}, "simplified", "simplified_question") or rephrasing
+        return Rephrasing(rephrasing, simple_form, lines.intent, lines.words, lines.choices)
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,13 @@ class SimplifyTask(Task[str]):
 
     def parse(self, text: str) -> str:
         """Return the last line of the reply, without a label or quotation marks around it."""
-        lines = [one for one in remove_reasoning_tags(text).splitlines() if one.strip(" `*\t")]
+        lines = [entry for entry in remove_reasoning_tags(text).splitlines() if entry.strip(" `*\t")]
         if not lines or REFUSAL.search(lines[-1]):
             raise ReplyError(
                 "the model did not simplify the question", "malformed", "Reply with the simplified question only."
             )
         sentence = lines[-1].strip("*` ")
-        label, colon, rest = sentence.partition(":")
-        if colon and "question" in label.lower() and rest.strip():
-            sentence = rest
+        label, colon, content = sentence.partition(":")
+        if colon and "question" in label.lower() and content.strip():
+            sentence = content
         return line(sentence.strip().strip('"“”'))

@@ -54,10 +54,10 @@ def remove_reasoning_tags(text: str) -> str:
         position = tag.end()
     if depth == 0:
         parts.append(text[position:])
-    left = "".join(parts).strip()
-    if not left:
+    answer = "".join(parts).strip()
+    if not answer:
         raise ReplyError("the model's reply is empty", "empty", "Your last reply was empty. Write the answer itself.")
-    return left
+    return answer
 
 
 def find_blocks(text: str) -> tuple[FencedBlock, ...]:
@@ -97,5 +97,5 @@ def find_json_object(text: str) -> dict[str, object] | None:
 
 def get_field(record: dict[str, object], *names: str) -> str:
     """Return the first non-empty text among the named fields, ignoring case; '' if none has."""
-    folded = {key.casefold(): value.strip() for key, value in record.items() if isinstance(value, str)}
-    return next((folded[name] for name in names if folded.get(name)), "")
+    values = {key.casefold(): value.strip() for key, value in record.items() if isinstance(value, str)}
+    return next((values[name] for name in names if values.get(name)), "")

@@ -32,7 +32,7 @@ class Task(ABC, Generic[R]):
         """Return the parts of the prompt that may be cut to fit the budget."""
         return PromptParts()
 
-    def make_values(self, shown: PromptParts) -> dict[str, object]:
+    def make_values(self, parts: PromptParts) -> dict[str, object]:
         """Return additional values for the prompt template."""
         return {}
 

@@ -53,11 +53,11 @@ class PromptTooLarge(ModelError):
 
 def block(text: str, name: str, limit: int | None = BLOCK_LIMIT) -> str:
     """Wrap `text` in tags named `name`, numbered if the text contains such a tag."""
-    cut = limit is not None and len(text) > limit
-    inside = _CONTROLS.sub(" ", text[:limit]) + (CUT if cut else "")
-    folded = inside.casefold()
+    is_cut = limit is not None and len(text) > limit
+    inside = _CONTROLS.sub(" ", text[:limit]) + (CUT if is_cut else "")
+    lower_text = inside.casefold()
     tag, number = name, 1
-    while f"<{tag}" in folded or f"</{tag}" in folded:
+    while f"<{tag}" in lower_text or f"</{tag}" in lower_text:
         number += 1
         tag = f"{name}-{number}"
     return f"<{tag}>\n{inside.strip()}\n</{tag}>"
@@ -70,8 +70,8 @@ def line(text: str, limit: int = LINE_LIMIT) -> str:
 
 def value(text: str) -> str:
     """Format a database value as a SQL literal on one line."""
-    quoted = "'" + one_line(text, VALUE_LIMIT).replace("'", "''") + "'"
-    return quoted if len(text) <= VALUE_LIMIT else f"{quoted} (cut off: match it with LIKE)"
+    literal = "'" + one_line(text, VALUE_LIMIT).replace("'", "''") + "'"
+    return literal if len(text) <= VALUE_LIMIT else f"{literal} (cut off: match it with LIKE)"
 
 
 @cache
@@ -94,10 +94,10 @@ def _make_jinja_environment() -> Environment:
 
 def render_messages(template: str, **values: object) -> tuple[Message, ...]:
     """Render the system and the user message of a template."""
-    loaded = _make_jinja_environment().get_template(f"{template}.j2")
+    jinja_template = _make_jinja_environment().get_template(f"{template}.j2")
     messages: list[Message] = []
     for role in ("system", "user"):
-        text = "".join(loaded.blocks[role](loaded.new_context(values)))
+        text = "".join(jinja_template.blocks[role](jinja_template.new_context(values)))
         # Template conditions leave empty lines behind.
         messages.append(Message(role, re.sub(r"\n{3,}", "\n\n", text).strip()))
     return tuple(messages)

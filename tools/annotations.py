@@ -161,14 +161,14 @@ class AnnotationStore:
 
 def _read_annotation_file(path: Path) -> Annotations:
     try:
-        stored = json.loads(path.read_text("utf-8"))
+        content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return Annotations()
-    fields = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
+    fields = cast("dict[str, object]", content) if isinstance(content, dict) else {}
     columns = {
         (table, column): text
-        for table, those in _list_dict_items(fields.get("columns"))
-        for column, text in _list_dict_items(those)
+        for table, column_items in _list_dict_items(fields.get("columns"))
+        for column, text in _list_dict_items(column_items)
         if isinstance(text, str)
     }
     tables = {name: text for name, text in _list_dict_items(fields.get("tables")) if isinstance(text, str)}

@@ -89,7 +89,7 @@ def export_query(
     formats: Formats = (),
     headings: Sequence[str] = (),
 ) -> ExportResult:
-    """Run a query and write the rows to `target`; `formats` and `headings` apply to Excel and Markdown only.
+    """Run a query and write its rows; `formats` and `headings` apply to Excel and Markdown only.
 
     The rows are for whoever the database's session is of: nothing is withheld, and none of it may go to a model.
 
@@ -120,8 +120,8 @@ def export_rows(
     with _open_export_target(target) as file:
         sink = _ExportSink(file, form, target, formats, headings)
         sink.start(tuple(columns))
-        left = iter(rows)
-        while part := list(islice(left, _PART_ROWS)):
+        iterator = iter(rows)
+        while part := list(islice(iterator, _PART_ROWS)):
             sink.take(part)
         return ExportResult(sink.finish(), False, form)
 
@@ -204,10 +204,10 @@ class _ExportSink:
 @contextmanager
 def _open_export_target(target: Target) -> Generator[BinaryIO]:
     """Yield a file that replaces the target only if writing succeeds."""
-    opened = replace_file(_resolve_path(target)) if isinstance(target, str | Path) else _open_stream_buffer(target)
+    manager = replace_file(_resolve_path(target)) if isinstance(target, str | Path) else _open_stream_buffer(target)
     with ExitStack() as stack:
         with _raise_as_export_error(target):
-            file = stack.enter_context(opened)
+            file = stack.enter_context(manager)
         yield file
         with _raise_as_export_error(target):  # the last bytes reach the disk here, if it has room for them
             stack.pop_all().close()
@@ -236,15 +236,15 @@ def _resolve_path(target: str | Path) -> Path:
 @contextmanager
 def _raise_as_export_error(target: Target) -> Generator[None]:
     """Raise errors of files and file libraries as `ExportError`."""
-    what = f"cannot write {target if isinstance(target, str | Path) else 'the rows'}: "
+    message = f"cannot write {target if isinstance(target, str | Path) else 'the rows'}: "
     try:
         yield
     except (TableturnError, BrokenPipeError):  # the latter is who reads a pipe and has had enough
         raise
     except OSError as error:
-        raise ExportError(f"{what}{error.strerror or error}") from None
+        raise ExportError(f"{message}{error.strerror or error}") from None
     except (ValueError, TypeError, OverflowError) as error:
-        raise ExportError(f"{what}{type(error).__name__}: {error}") from error
+        raise ExportError(f"{message}{type(error).__name__}: {error}") from error
 
 
 def _reject_database_target(database: Database, target: Target) -> None:
@@ -252,8 +252,8 @@ def _reject_database_target(database: Database, target: Target) -> None:
     if not isinstance(target, str | Path) or not os.path.exists(target):
         return
     location, path = database.location, os.path.realpath(target)
-    own = os.path.exists(location) and any(os.path.samefile(location, place) for place in (path, os.path.dirname(path)))
-    if own or fnmatch(path, location):
+    same = os.path.exists(location) and any(os.path.samefile(location, item) for item in (path, os.path.dirname(path)))
+    if same or fnmatch(path, location):
         raise ExportError(f"{target} is the database itself, or a part of it: name another file")
 
 
@@ -325,7 +325,7 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _W
 
     book = Workbook(write_only=True)
     sheet: Any = book.create_sheet("result")
-    left = _SHEET_ROWS - 1
+    room = _SHEET_ROWS - 1
     rows: Sequence[Row] | None = yield
     # Widths and the frozen header have to be there before the first row is.
     texts = [columns, *format_rows((rows or ())[:_MEASURED_ROWS], formats)]
@@ -347,10 +347,10 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _W
 
     append_line(heads, [_convert_to_excel_value(name, PLAIN) for name in columns])
     while rows is not None:
-        left -= len(rows)
-        if left < 0:
-            most = f"a sheet holds {_SHEET_ROWS - 1:,} rows"
-            raise ExportError(f"{most}: use csv or parquet, or ask for fewer with --limit")
+        room -= len(rows)
+        if room < 0:
+            problem = f"a sheet holds {_SHEET_ROWS - 1:,} rows"
+            raise ExportError(f"{problem}: use csv or parquet, or ask for fewer with --limit")
         for row in rows:
             append_line(cells, map(_convert_to_excel_value, row, formats))
         rows = yield
@@ -414,12 +414,12 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str], _formats: Formats) ->
             rows = yield
             part += rows or ()
             if part and (rows is None or len(part) >= _PART_ROWS):
-                for known, column in zip(kinds, zip(*part, strict=True), strict=True):
-                    known.update(filter(None, map(_get_arrow_type, column)))
+                for names, column in zip(kinds, zip(*part, strict=True), strict=True):
+                    names.update(filter(None, map(_get_arrow_type, column)))
                 pickle.dump(part, buffer)
                 part, parts = [], parts + 1
         numbers = {"int64", "float64"}
-        types = ["float64" if known == numbers else known.pop() if len(known) == 1 else "string" for known in kinds]
+        types = ["float64" if names == numbers else names.pop() if len(names) == 1 else "string" for names in kinds]
         schema = pyarrow.schema(list(zip(_number_duplicate_names(columns), types, strict=True)))
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             buffer.seek(0)

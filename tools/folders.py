@@ -17,14 +17,14 @@ DATA_VARIABLE = "TABLETURN_HOME"
 
 def cache_folder() -> Path:
     """Return the folder for cached files, which can be rebuilt."""
-    named = os.environ.get(CACHE_VARIABLE)
-    return Path(named) if named else user_cache_path("tableturn", appauthor=False)
+    path = os.environ.get(CACHE_VARIABLE)
+    return Path(path) if path else user_cache_path("tableturn", appauthor=False)
 
 
 def data_folder() -> Path:
     """Return the folder for a person's own data, such as conversations."""
-    named = os.environ.get(DATA_VARIABLE)
-    return Path(named) if named else _find_user_data_folder()
+    path = os.environ.get(DATA_VARIABLE)
+    return Path(path) if path else _find_user_data_folder()
 
 
 @cache
@@ -34,8 +34,8 @@ def _find_user_data_folder() -> Path:
 
 def state_folder() -> Path:
     """Return the folder for the input history."""
-    named = os.environ.get(DATA_VARIABLE)
-    return Path(named) if named else user_state_path("tableturn", appauthor=False)
+    path = os.environ.get(DATA_VARIABLE)
+    return Path(path) if path else user_state_path("tableturn", appauthor=False)
 
 
 def config_folder() -> Path:

@@ -46,12 +46,12 @@ class ForkServer:
         module: str,
         environment: Mapping[str, str],
         start_seconds: float,
-        inherited: tuple[str, ...] = (),
+        variables: tuple[str, ...] = (),
         line: socket.SocketKind = socket.SOCK_SEQPACKET,
     ) -> None:
         """Store how to start the program: module, environment and time limit."""
         self._module, self._environment = module, environment
-        self._start_seconds, self._inherited, self._line = start_seconds, (_INHERITED, *inherited), line
+        self._start_seconds, self._variables, self._line = start_seconds, (_INHERITED, *variables), line
         self._reset_state()
         atexit.register(self.close)
         if hasattr(os, "register_at_fork"):  # not on Windows, where modules with one can be imported all the same
@@ -155,13 +155,13 @@ class ForkServer:
         # Python itself looks at texts only.
         entries: list[object] = list(sys.path)
         path = json.dumps([entry for entry in entries if entry and isinstance(entry, str)])
-        inherited = {name: os.environ[name] for name in self._inherited if name in os.environ}
+        variables = {name: os.environ[name] for name in self._variables if name in os.environ}
         return subprocess.Popen(  # noqa: S603 - our own interpreter and program
             [sys.executable, "-I", "-X", "utf8", "-c", _PROGRAM, path, self._module, str(descriptor)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**self._environment, **inherited},
+            env={**self._environment, **variables},
             pass_fds=[descriptor],
             start_new_session=True,
         )

@@ -34,8 +34,8 @@ def append_lines(path: Path, lines: str) -> None:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         file.seek(0)
         content = file.read()
-        if torn := find_incomplete_last_line(content):
-            file.truncate(len(content) - len(torn))
+        if fragment := find_incomplete_last_line(content):
+            file.truncate(len(content) - len(fragment))
         elif content and not content.endswith(b"\n"):
             lines = "\n" + lines
         file.write(lines.encode())

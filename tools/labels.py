@@ -41,10 +41,10 @@ def read_languages() -> dict[str, dict[str, str]]:
 
 @cache
 def _read_reasons(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Return patterns of English words with names among them, each with a language's words for it."""
+    """Return patterns of English phrases with names in them, each with its translation."""
     every = tomllib.loads((files(__package__ or "") / "data" / "reasons.toml").read_text("utf-8"))
     names = re.compile(r"\\\{(\w+)\\\}")
-    return [(re.compile(names.sub(r"(?P<\1>.+)", re.escape(en))), said) for en, said in every.get(language, {}).items()]
+    return [(re.compile(names.sub(r"(?P<\1>.+)", re.escape(en))), text) for en, text in every.get(language, {}).items()]
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class Labels:
         return text.format(n=self.number(number) if "{n}" in text else "", **values)
 
     def translate(self, reason: str) -> str:
-        """Return what is not counted and why, `what: why` in English, in the locale's language if it has words."""
-        found = list[str]()
+        """Return the English text `what: why` in the locale's language, if that has words for it."""
+        parts = list[str]()
         for part in reason.split(": ", 1):
-            matches = ((pattern.fullmatch(part), said) for pattern, said in _read_reasons(_find_language(self.locale)))
-            found.append(next((said.format(**match.groupdict()) for match, said in matches if match), part))
-        return ": ".join(found)
+            matches = ((pattern.fullmatch(part), text) for pattern, text in _read_reasons(_find_language(self.locale)))
+            parts.append(next((text.format(**match.groupdict()) for match, text in matches if match), part))
+        return ": ".join(parts)
 
     @property
     def are_english(self) -> bool:
@@ -89,21 +89,21 @@ class Labels:
 IN_ENGLISH = Labels()
 
 
-def list_labels(setting: str, accepted: str = "") -> dict[str, Label]:
+def list_labels(setting: str, tags: str = "") -> dict[str, Label]:
     """Return all labels by key, in the language of the setting or, if unset, of the browser.
 
     Args:
         setting: A locale; empty for the browser's.
-        accepted: The languages that a browser accepts, as in `de-AT,de;q=0.9,en;q=0.8`.
+        tags: The languages that a browser accepts, as in `de-AT,de;q=0.9,en;q=0.8`.
     """
-    known = read_catalogue()["rows"]
-    locale = setting or next((tag for tag in _read_tags(accepted) if _get_language(tag) in known), "")
+    languages = read_catalogue()["rows"]
+    locale = setting or next((tag for tag in _read_tags(tags) if _get_language(tag) in languages), "")
     return {key: _find_label(key, locale) for key in read_catalogue()}
 
 
-def _read_tags(accepted: str) -> list[str]:
+def _read_tags(tags: str) -> list[str]:
     """Return the tags that a browser accepts, the preferred first."""
-    return list(filter(_TAG.fullmatch, (tag.split(";")[0].strip() for tag in accepted.split(",")[:20])))
+    return list(filter(_TAG.fullmatch, (tag.split(";")[0].strip() for tag in tags.split(",")[:20])))
 
 
 def _get_language(tag: str) -> str:
@@ -126,7 +126,7 @@ def _choose_plural(count: int, locale: str) -> str:
     return find_babel_locale(locale).plural_form(count)
 
 
-def choose_locale(question: str, setting: str = "", said: str = "") -> str:
+def choose_locale(question: str, setting: str = "", sentence: str = "") -> str:
     """Return an answer's locale: the setting's, else that of the question's language.
 
     Without a browser it is the question's language, else English.
@@ -134,18 +134,18 @@ def choose_locale(question: str, setting: str = "", said: str = "") -> str:
     Args:
         question: The question in the person's own words.
         setting: A locale; empty for the question's.
-        said: A model's sentence for the answer, which tells the language if the question is too short to.
+        sentence: A model's sentence for the answer, which tells the language if the question is too short to.
     """
-    return setting or _choose_locale(find_language(question) or find_language(f"{question} {said}"), ACCEPTED.get())
+    return setting or _choose_locale(find_language(question) or find_language(f"{question} {sentence}"), ACCEPTED.get())
 
 
 @lru_cache(maxsize=256)
-def _choose_locale(language: str, accepted: str) -> str:
-    known = read_catalogue()["rows"]
-    person = next(filter(None, map(_read_locale, _read_tags(accepted))), None)
+def _choose_locale(language: str, tags: str) -> str:
+    languages = read_catalogue()["rows"]
+    person = next(filter(None, map(_read_locale, _read_tags(tags))), None)
     if person is None:
         return "" if language == "en" else language  # labels fall back to English; numbers and dates do not
-    if language not in known or language == person.language:
+    if language not in languages or language == person.language:
         return str(person)
     return str(find_babel_locale(f"{language}_{_find_territory(person)}"))  # English in Germany has German numbers
 
@@ -166,23 +166,23 @@ def _find_territory(locale: Locale) -> str:
 @lru_cache(maxsize=256)
 def find_language(text: str) -> str:
     """Return the language of most known words in a text; empty if it is unclear."""
-    said = set(re.findall(r"[^\W\d_]+", text.lower()))
+    words = set(re.findall(r"[^\W\d_]+", text.lower()))
     hits: dict[str, int] = {}
-    for language, (known, letters, told) in _compile_language_patterns().items():
-        foreign = sum(1 for word in said if not letters.fullmatch(word))
-        hits[language] = sum(1 for word in said if told.fullmatch(word) or known.fullmatch(fold(word))) - foreign
+    for language, (vocabulary, letters, signs) in _compile_language_patterns().items():
+        foreign = sum(1 for word in words if not letters.fullmatch(word))
+        hits[language] = sum(1 for word in words if signs.fullmatch(word) or vocabulary.fullmatch(fold(word))) - foreign
     best = [language for language, number in hits.items() if number == max(hits.values())]
-    return best[0] if len(best) == 1 and hits[best[0]] > len(said) / 4 else ""
+    return best[0] if len(best) == 1 and hits[best[0]] > len(words) / 4 else ""
 
 
 def join_names(names: Sequence[str], limit: int, text: str) -> str:
     """Join names into a list for a text; after the first `limit`, say how many more there are."""
     language = find_language(text)
-    few, more = (names, 0) if len(names) <= limit else (names[: limit - 2], len(names) - limit + 2)
+    head, more = (names, 0) if len(names) <= limit else (names[: limit - 2], len(names) - limit + 2)
     if language not in read_catalogue()["rows"]:  # `and` is not known in it
-        return ", ".join([*few, f"… (+{more})"] if more else few)
+        return ", ".join([*head, f"… (+{more})"] if more else head)
     labels = Labels(language)
-    return labels.say("page_and_more", more, names=", ".join(few)) if more else labels.join(few)
+    return labels.say("page_and_more", more, names=", ".join(head)) if more else labels.join(head)
 
 
 @cache
@@ -190,16 +190,16 @@ def _compile_language_patterns() -> dict[str, tuple[re.Pattern[str], re.Pattern[
     """Return patterns per language: known words, words in its alphabet, words with own letters."""
     return {
         language: (
-            re.compile(make_word_pattern(" ".join(listed.values()))),
-            re.compile(rf"[a-z{listed['letters']}]+"),
-            re.compile(listed.get("told", "(?!)")),
+            re.compile(make_word_pattern(" ".join(words.values()))),
+            re.compile(rf"[a-z{words['letters']}]+"),
+            re.compile(words.get("told", "(?!)")),
         )
-        for language, listed in read_languages().items()
-        if "letters" in listed
+        for language, words in read_languages().items()
+        if "letters" in words
     }
 
 
-def make_word_pattern(listed: str) -> str:
+def make_word_pattern(words: str) -> str:
     """Return a regular expression for folded words separated by `/`; `*` matches any letters."""
-    known = (r"\w*".join(re.escape(fold(part)) for part in word.split("*")) for word in re.split(r"[\s/]+", listed))
-    return "|".join(filter(None, known)) or "(?!)"
+    patterns = (r"\w*".join(re.escape(fold(part)) for part in word.split("*")) for word in re.split(r"[\s/]+", words))
+    return "|".join(filter(None, patterns)) or "(?!)"

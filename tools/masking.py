@@ -41,8 +41,8 @@ _ISO_DATE = re.compile(r"(?:19|20)\d\d-\d\d-\d\d")
 
 def _has_valid_luhn_checksum(text: str) -> bool:
     digits = [int(digit) for digit in reversed(text) if digit.isdigit()]
-    doubled = [2 * digit - 9 * (digit > 4) for digit in digits[1::2]]
-    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
+    doubles = [2 * digit - 9 * (digit > 4) for digit in digits[1::2]]
+    return (sum(digits[::2]) + sum(doubles)) % 10 == 0
 
 
 _PROOFS: Mapping[MaskKind, Callable[[str], bool]] = {
@@ -63,15 +63,15 @@ def mask(text: str, kinds: Collection[MaskKind]) -> str:
 def _replace(kind: MaskKind, text: str, change: Callable[[str], str]) -> str:
     proof = _PROOFS[kind]
     for pattern in _PATTERNS[kind] if kind != "email" or "@" in text else ():
-        parts, taken, at = list[str](), 0, 0
+        parts, start, at = list[str](), 0, 0
         while hit := pattern.search(text, at):
-            found, at = hit[0], hit.end(hit.lastindex or 0)
-            while kind == "iban" and " " in found and not proof(found):
-                found = found.rpartition(" ")[0]  # the next word may look like its last group
-            if proof(found):
-                parts += text[taken : hit.start()], change(found)
-                taken = at = hit.start() + len(found)
-        text = "".join(parts) + text[taken:]
+            match, at = hit[0], hit.end(hit.lastindex or 0)
+            while kind == "iban" and " " in match and not proof(match):
+                match = match.rpartition(" ")[0]  # the next word may look like its last group
+            if proof(match):
+                parts += text[start : hit.start()], change(match)
+                start = at = hit.start() + len(match)
+        text = "".join(parts) + text[start:]
     return text
 
 
@@ -90,8 +90,8 @@ class PersonalDataPlaceholders:
 
     def restore_text(self, text: str) -> str:
         """Replace the placeholders in a text with the original data."""
-        for hidden, placeholder in self._by_text.items():
-            text = text.replace(placeholder, hidden)
+        for original, placeholder in self._by_text.items():
+            text = text.replace(placeholder, original)
         return text
 
     def _make_placeholder(self, kind: MaskKind, text: str) -> str:

@@ -1,4 +1,4 @@
-"""What the words in names and comments of columns say of their numbers: currencies, units and per cent."""
+"""Units of numbers in names and comments of columns: currencies, measures and per cent."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def find_measure(word: str) -> str:
 def find_unit_in_name(name: str) -> str:
     """Return the currency, unit or `%` in a column's name; empty if there is none."""
     words, measures = split_name_into_words(name), load_measures_and_words()[0]
-    told = {measures[word] for word in words if word in measures}
-    if len(told) != 1 or has_word_of_kind("scaled", words) or not {words[0], words[-1]} & measures.keys():
+    units = {measures[word] for word in words if word in measures}
+    if len(units) != 1 or has_word_of_kind("scaled", words) or not {words[0], words[-1]} & measures.keys():
         return ""
-    measure = told.pop()
+    measure = units.pop()
     if measure == "m" and not has_word_of_kind("length", words):
         return ""
     return measure if len(words) > 1 or measure == "%" or len(measure) == 3 else ""
@@ -49,11 +49,11 @@ def find_unit_in_name(name: str) -> str:
 def find_unit_in_comment(comment: str) -> str:
     """Return the currency, unit or `%` in a comment such as `gross, in EUR`; empty without one."""
     words, measures = set(re.findall(r"[^\W\d_]+|[€£$%]", comment.lower())), load_measures_and_words()[0]
-    told = {measures.get(word.lower(), "") for pair in _IN_COMMENT.findall(comment) for word in pair} - {""}
-    named = {measures[word] for word in words if word in measures}
+    units = {measures.get(word.lower(), "") for pair in _IN_COMMENT.findall(comment) for word in pair} - {""}
+    word_units = {measures[word] for word in words if word in measures}
     return (
-        told.pop()
-        if len(told) == len(named) == 1
+        units.pop()
+        if len(units) == len(word_units) == 1
         and "m" not in words
         and not has_word_of_kind("scaled", words) | has_word_of_kind("no_amount", words)
         else ""
@@ -63,11 +63,11 @@ def find_unit_in_comment(comment: str) -> str:
 def drop_unit(name: str, siblings: Iterable[str] = ()) -> str:
     """Return a name in words, without its unit if no sibling differs in that alone."""
     words = _drop_unit(name)
-    return humanize_name(name) if any(_drop_unit(one) == words for one in siblings if one != name) else words
+    return humanize_name(name) if any(_drop_unit(other) == words for other in siblings if other != name) else words
 
 
 def _drop_unit(name: str) -> str:
     words, unit = humanize_name(name), find_unit_in_name(name)
-    kept = [word for word in words.split() if find_measure(word) != unit]
+    name_words = [word for word in words.split() if find_measure(word) != unit]
     # A percentage may be written without its sign, as the sum of some is.
-    return " ".join(kept) if unit not in ("", "%") and kept and " " not in name else words
+    return " ".join(name_words) if unit not in ("", "%") and name_words and " " not in name else words

@@ -1,4 +1,4 @@
-"""Other readings of a question, as queries beside the written one: what they give, and what ties with the last row."""
+"""Other readings of a question, as queries: their results, and ties with the last row."""
 
 from __future__ import annotations
 
@@ -114,27 +114,27 @@ def _describe_row_difference(base: Rows, other: Rows, labels: Labels) -> str:
     if not other:
         return labels.say("without_rows")
     if len(base) == len(other) == 1 and len(base[0]) == len(other[0]):
-        changed = [(after, before) for before, after in zip(base[0], other[0], strict=True) if before != after]
-        return ", ".join(format_short_cell(after, before, labels.locale) for after, before in changed)
+        changes = [(after, before) for before, after in zip(base[0], other[0], strict=True) if before != after]
+        return ", ".join(format_short_cell(after, before, labels.locale) for after, before in changes)
     cells = label_cells(cell for rows in (base, other) for row in rows for cell in row)
     old = Counter(tuple(cells[cell] for cell in row) for row in base)
     new = Counter(tuple(cells[cell] for cell in row) for row in other)
-    added, gone, before = (new - old).total(), (old - new).total(), labels.number(len(base))
-    if not gone or not added:
-        return labels.say("rows_fewer" if gone else "rows_more", gone or added)
+    additions, losses, before = (new - old).total(), (old - new).total(), labels.number(len(base))
+    if not losses or not additions:
+        return labels.say("rows_fewer" if losses else "rows_more", losses or additions)
     if len(base) == len(other):
-        return labels.say("rows_differ", gone, before=before)
+        return labels.say("rows_differ", losses, before=before)
     return labels.say("rows_instead", len(other), before=before)
 
 
-def format_short_cell(cell: Cell, beside: Cell = None, locale: str = "") -> str:
-    """Format a value in few characters, but different from the value `beside`."""
+def format_short_cell(cell: Cell, other: Cell = None, locale: str = "") -> str:
+    """Format a value in few characters, but different from the value `other`."""
     if cell is None:
         return Labels(locale).say("nothing")
     if isinstance(cell, bool) or not isinstance(cell, int | float):
         return one_line(" ".join(str(cell).split()), _TEXT)
     short = _format_short_number(cell, locale)
-    same = isinstance(beside, int | float) and _format_short_number(beside, locale) == short and beside != cell
+    same = isinstance(other, int | float) and _format_short_number(other, locale) == short and other != cell
     return f"{cell:,}" if same else short
 
 

@@ -29,12 +29,12 @@ class WorkLimit:
     """A work limit shared by comparisons, as a number of cells to examine."""
 
     def __init__(self, cells: int) -> None:
-        self._left = cells
+        self._cells_left = cells
 
     def spend(self, cells: int) -> None:
         """Subtract `cells` from the limit; raise an error if too few are left."""
-        self._left -= cells
-        if self._left < 0:
+        self._cells_left -= cells
+        if self._cells_left < 0:
             raise ComparisonLimitExceeded
 
 
@@ -78,7 +78,7 @@ def compare_results(
 
 
 def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:
-    """Return a numeric label for each distinct value, in SQLite's order; equal values get equal labels.
+    """Return a number per distinct value, in SQLite's order; equal values get equal numbers.
 
     Integers are equal to floats of the same value; two different integers are never equal, however large; text, bytes,
     numbers and NULL are never equal to one another.
@@ -109,9 +109,9 @@ def _number_runs_of_equal_labels(ties: Sequence[Hashable]) -> Column:
 def _guess_tie_groupings(columns: Sequence[Column]) -> Iterable[Column]:
     """Return possible groupings of tied rows: no ties, then the runs of each sorted column."""
     # A constant column says nothing about the order: it would let every order pass.
-    known = [labels for labels in columns if len(set(labels)) > 1]
-    ordered = [labels for labels in known if labels in (tuple(sorted(labels)), tuple(sorted(labels)[::-1]))]
-    return dict.fromkeys([tuple(range(len(columns[0]))), *map(_number_runs_of_equal_labels, ordered)])
+    candidates = [labels for labels in columns if len(set(labels)) > 1]
+    sorted_columns = [labels for labels in candidates if labels in (tuple(sorted(labels)), tuple(sorted(labels)[::-1]))]
+    return dict.fromkeys([tuple(range(len(columns[0]))), *map(_number_runs_of_equal_labels, sorted_columns)])
 
 
 def can_match_columns(left: Sequence[Column], right: Sequence[Column], groups: Column, work: WorkLimit) -> bool:
@@ -137,17 +137,17 @@ def _can_match_rest(
     colours = _assign_colours(*([tuple(sorted(zip(rows, one, strict=True))) for one in side] for side, rows in sides))
     if colours is None:
         return False
-    alike: dict[int, list[int]] = defaultdict(list)
+    by_colour: dict[int, list[int]] = defaultdict(list)
     for position, colour in enumerate(colours[1]):
-        alike[colour].append(position)
-    if len(alike) == len(right):
-        return _have_equal_rows(left, [right[alike[colour][0]] for colour in colours[0]], rows_a, rows_b)
-    chosen = min(range(len(left)), key=lambda position: len(alike[colours[0][position]]))
-    rest = [*left[:chosen], *left[chosen + 1 :]]
+        by_colour[colour].append(position)
+    if len(by_colour) == len(right):
+        return _have_equal_rows(left, [right[by_colour[colour][0]] for colour in colours[0]], rows_a, rows_b)
+    index = min(range(len(left)), key=lambda position: len(by_colour[colours[0][position]]))
+    others = [*left[:index], *left[index + 1 :]]
     # Columns with the same contents are interchangeable: one of them is enough to try.
-    for position in {right[position]: position for position in alike[colours[0][chosen]]}.values():
-        next_rows = _assign_colours(zip(rows_a, left[chosen], strict=True), zip(rows_b, right[position], strict=True))
-        if next_rows and _can_match_rest(rest, [*right[:position], *right[position + 1 :]], *next_rows, work):
+    for position in {right[position]: position for position in by_colour[colours[0][index]]}.values():
+        next_rows = _assign_colours(zip(rows_a, left[index], strict=True), zip(rows_b, right[position], strict=True))
+        if next_rows and _can_match_rest(others, [*right[:position], *right[position + 1 :]], *next_rows, work):
             return True
     return False
 

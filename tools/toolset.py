@@ -113,11 +113,11 @@ class Toolset:
             schema = self._database.schema()
             missing: list[str] = []
             if tables is not None:
-                found = [table for table in map(schema.table, tables) if table is not None]
+                matches = [table for table in map(schema.table, tables) if table is not None]
                 missing = [name for name in tables if schema.table(name) is None]
-                schema = schema.part([(table.name, [column.name for column in table.columns]) for table in found])
-            unknown = f"\nThere is no table {', '.join(map(repr, missing))}." if missing else ""
-            return self._outgoing.text(render_schema(schema) + unknown), schema
+                schema = schema.part([(table.name, [column.name for column in table.columns]) for table in matches])
+            note = f"\nThere is no table {', '.join(map(repr, missing))}." if missing else ""
+            return self._outgoing.text(render_schema(schema) + note), schema
 
         return _make_data_tool(describe_schema)
 
@@ -152,11 +152,11 @@ class Toolset:
 
             assert self._store is not None
             own_name = database_identity(self._database)
-            asked = query or ExampleQuery(question, schema=self._database.schema(), database=own_name)
-            chosen = choose_examples(self._store(), self._database, asked, selector, own, numbers or {})
+            example_query = query or ExampleQuery(question, schema=self._database.schema(), database=own_name)
+            candidates = choose_examples(self._store(), self._database, example_query, selector, own, numbers or {})
             examples = tuple(
                 example
-                for example in chosen
+                for example in candidates
                 if example.owner != own_name or self._outgoing.get_egress_level(example.sql) == "values"
             )
             text = "\n".join(f"-- {example.question}\n{example.sql}" for example in examples)
@@ -182,8 +182,8 @@ class Toolset:
             from .sandbox import SandboxResult, run_on_database
 
             try:
-                within = limits or self.sandbox_limits()
-                ran, frames = run_on_database(code, self._database, within, cancellation=cancellation)
+                run_limits = limits or self.sandbox_limits()
+                ran, frames = run_on_database(code, self._database, run_limits, cancellation=cancellation)
             except SandboxUnavailable as error:
                 return str(error), PandasRun(SandboxResult(None, "", str(error), 0.0))
             text = format_table_text(ran.table) if ran.table is not None else f"The code gave no result: {ran.error}"
@@ -217,8 +217,8 @@ def as_tools(
 
         return examples or make_default_store()
 
-    opened = database if isinstance(database, Database) else Database.open(database)
-    return Toolset(opened, values or ValueIndex.open(opened), open_example_store, sandbox).all()
+    handle = database if isinstance(database, Database) else Database.open(database)
+    return Toolset(handle, values or ValueIndex.open(handle), open_example_store, sandbox).all()
 
 
 def format_table_text(table: Table) -> str:

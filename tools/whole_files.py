@@ -21,20 +21,20 @@ def replace_file(path: Path) -> Generator[BinaryIO]:
     What a link points to is written, and whoever may read it may go on doing so.
     """
     path = Path(os.path.realpath(path))
-    beside = path.with_name(f".{secrets.token_hex(8)}.part")
-    file = beside.open("xb")
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    file = part.open("xb")
     try:
         yield file
         file.flush()
         os.fsync(file.fileno())
         file.close()
         with suppress(FileNotFoundError):
-            shutil.copymode(path, beside)
-        os.replace(beside, path)
+            shutil.copymode(path, part)
+        os.replace(part, path)
     finally:
         with suppress(OSError):  # a full disk has been reported by then
             file.close()
-        beside.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
 
 
 def write_text_atomically(path: Path, text: str) -> None:

@@ -107,9 +107,9 @@ def test_english_orders_are_not_portuguese(question: str) -> None:
 
 
 def test_a_sentence_tells_the_language_of_a_short_question() -> None:
-    assert choose_locale("Kunden", said="Es gibt {n} Kunden.") == "de"
+    assert choose_locale("Kunden", sentence="Es gibt {n} Kunden.") == "de"
     assert choose_locale("Kunden", "nl", "Es gibt {n} Kunden.") == "nl"
-    assert choose_locale("How many customers are there?", said="Es gibt {n} Kunden.") == ""
+    assert choose_locale("How many customers are there?", sentence="Es gibt {n} Kunden.") == ""
 
 
 def test_numbers_choose_the_plural() -> None:

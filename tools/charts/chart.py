@@ -129,11 +129,11 @@ def format_time_by_unit(value: str, unit: TimeUnit, locale: str = "") -> str:
 
 def _make_data_row(chart: Chart, mark: ChartMark) -> Spec:
     group = mark.group if chart.groups else None
-    used = {"y": mark.y, "x": mark.x, "group": group, "label": mark.label or None}
+    fields = {"y": mark.y, "x": mark.x, "group": group, "label": mark.label or None}
     # Readers of JSON hold no integers beyond the exact floats.
     return {
         name: float(value) if isinstance(value, int) and abs(value) > 2**53 else value
-        for name, value in used.items()
+        for name, value in fields.items()
         if value is not None
     }
 
@@ -194,21 +194,21 @@ def _make_bar_axes(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
     """Return the axes of upright or horizontal bars, and the chart's height."""
     names = {str(mark.x) for mark in chart.marks}
     longest = max(map(len, names))
-    beside = len({mark.group for mark in chart.marks}) if chart.groups and chart.kind == "bar" else 1
+    bars = len({mark.group for mark in chart.marks}) if chart.groups and chart.kind == "bar" else 1
     offset = {"field": "group", "sort": None}
     if longest > _LONG_LABEL or len(names) > _MANY_BARS * 2:
         across["axis"] = {"labelLimit": 220}
-        places = {"y": across, "x": up} | ({"yOffset": offset} if beside > 1 else {})
-        return places, max(80, len(names) * max(_BAR, 10 * beside))
+        places = {"y": across, "x": up} | ({"yOffset": offset} if bars > 1 else {})
+        return places, max(80, len(names) * max(_BAR, 10 * bars))
     across["axis"] = {"labelAngle": -40 if len(names) > _MANY_BARS and longest > 3 else 0}
-    return {"x": across, "y": up} | ({"xOffset": offset} if beside > 1 else {}), _HEIGHT
+    return {"x": across, "y": up} | ({"xOffset": offset} if bars > 1 else {}), _HEIGHT
 
 
-def _make_axis_channel(field: str, axis: ChartAxis, marked: ColumnFormat) -> Spec:
+def _make_axis_channel(field: str, axis: ChartAxis, number_format: ColumnFormat) -> Spec:
     unit = axis.form.measure
-    at_numbers = unit and unit == marked.measure
-    named = not unit or not axis.title or unit.lower() in axis.title.lower().split()  # as in `price eur`
-    title = axis.title if at_numbers or named else f"{axis.title} ({unit})"
+    at_numbers = unit and unit == number_format.measure
+    has_unit = not unit or not axis.title or unit.lower() in axis.title.lower().split()  # as in `price eur`
+    title = axis.title if at_numbers or has_unit else f"{axis.title} ({unit})"
     channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": title or None}
     if axis.scale == "category":
         channel["sort"] = None
@@ -224,7 +224,7 @@ def _make_axis_channel(field: str, axis: ChartAxis, marked: ColumnFormat) -> Spe
 
 @lru_cache(maxsize=64)
 def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
-    """Return the number marks of a format, and the names of months and days of a locale other than plain English."""
+    """Return a format's number marks, and the locale's names of months and days if not English."""
     before, thousands, decimal, after = find_number_marks(form)
     marks = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": [before, after], "minus": "-"}
     if name in ENGLISH:

@@ -88,8 +88,8 @@ class _ChartColumn:
     @property
     def is_sorted(self) -> bool:
         """Whether the values rise or fall from row to row, or stay."""
-        known = [(isinstance(value, str), value) for value in self.values if value is not None]
-        return len(known) == len(self.values) and known in (sorted(known), sorted(known, reverse=True))
+        keys = [(isinstance(value, str), value) for value in self.values if value is not None]
+        return len(keys) == len(self.values) and keys in (sorted(keys), sorted(keys, reverse=True))
 
     @property
     def has_regular_times(self) -> bool:
@@ -104,7 +104,7 @@ class _ChartColumn:
         if not _SHARES.intersection(self.words) or len(self.numbers) < 2 or min(self.numbers) < 0:
             return False
         total = math.fsum(self.numbers)
-        return any(math.isclose(total, whole, rel_tol=0.02) for whole in (1, 100))
+        return any(math.isclose(total, target, rel_tol=0.02) for target in (1, 100))
 
     def text(self, row: int) -> str:
         """Return the column's value in a row as text for people."""
@@ -138,8 +138,8 @@ class _ChartData:
         """The numeric columns, first those that the chart request measures."""
         if self.wish.measure is not None:
             return [column for column in self.of("number") if column.index == self.wish.measure]
-        across = " ".join(self.wish.x)
-        return sorted(self.of("number"), key=lambda one: _count_shared(one, across) - _count_shared(one, self.wish.y))
+        axis = " ".join(self.wish.x)
+        return sorted(self.of("number"), key=lambda item: _count_shared(item, axis) - _count_shared(item, self.wish.y))
 
 
 def choose(
@@ -156,11 +156,11 @@ def choose(
         return None
     formats = formats or choose_column_formats(None, titles, rows)
     cells = zip(*rows, strict=True)
-    columns = [_make_chart_column(*told) for told in zip(range(len(titles)), titles, cells, formats, strict=True)]
+    columns = [_make_chart_column(*fields) for fields in zip(range(len(titles)), titles, cells, formats, strict=True)]
     result = _ChartData(tuple(columns), len(rows), wish or ChartRequest(None, ""))
-    wished = (_WISHED[wish.kind],) if wish and wish.kind else ()
+    wish_rules = (_WISHED[wish.kind],) if wish and wish.kind else ()
     lists = (_make_line_chart, _make_scatter_chart) if wish else ()
-    charts = (rule(result) for rule in (*wished, *_RULES, *lists))
+    charts = (rule(result) for rule in (*wish_rules, *_RULES, *lists))
     chart = next(filter(None, charts), None)
     return chart and replace(chart, title=_shorten_axis_text(title), partial=partial)
 
@@ -191,9 +191,9 @@ def _make_series_chart(result: _ChartData) -> Chart | None:
         return None
     if (result.has_keys or result.rows > _MOST_BARS) and not result.time_column.has_regular_times:
         return None
-    in_time, ranked = result.time_column.is_sorted, result.measure_columns[0].is_sorted
-    named = any(column.has_unique_values for column in result.of("category"))
-    is_series = in_time and not ranked if named else in_time or not ranked
+    in_time, is_ranked = result.time_column.is_sorted, result.measure_columns[0].is_sorted
+    has_names = any(column.has_unique_values for column in result.of("category"))
+    is_series = in_time and not is_ranked if has_names else in_time or not is_ranked
     return _make_line_chart(result) if is_series else None
 
 
@@ -213,20 +213,20 @@ def _make_grouped_bar_chart(result: _ChartData, kind: Kind = "bar") -> Chart | N
         return None
     measure = measures[0]
     fitting = [
-        (across, within)
-        for across, within in permutations(dimensions[:4], 2)
-        if 1 < within.distinct <= _MOST_GROUPS
+        (across, groups)
+        for across, groups in permutations(dimensions[:4], 2)
+        if 1 < groups.distinct <= _MOST_GROUPS
         and 1 < across.distinct <= _MOST_BARS
-        and within.distinct < result.rows > across.distinct
-        and _has_unique_pairs(across, within)
+        and groups.distinct < result.rows > across.distinct
+        and _has_unique_pairs(across, groups)
     ]
-    added = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
-    stacked = added or kind == "stacked"
-    if not fitting or not (stacked or result.rows <= _MOST_BARS):
+    is_additive = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
+    is_stacked = is_additive or kind == "stacked"
+    if not fitting or not (is_stacked or result.rows <= _MOST_BARS):
         return None
     longest = max(fitting, key=lambda pair: (pair[0].role == "time", pair[0].distinct))
-    across, within = fitting[0] if result.wish.x else longest
-    return _make_chart("stacked" if stacked else "bar", across, [measure], within)
+    across, groups = fitting[0] if result.wish.x else longest
+    return _make_chart("stacked" if is_stacked else "bar", across, [measure], groups)
 
 
 def _make_bar_chart(result: _ChartData, limit: int = _MOST_BARS) -> Chart | None:
@@ -322,8 +322,8 @@ def _split_into_words(name: str) -> tuple[str, ...]:
 
 def _count_shared(column: _ChartColumn, words: str) -> int:
     """Count the words of the column's name that are in `words`."""
-    wanted = set(map(stem_english_word, _split_into_words(words)))
-    return len(wanted.intersection(map(stem_english_word, column.words)))
+    stems = set(map(stem_english_word, _split_into_words(words)))
+    return len(stems.intersection(map(stem_english_word, column.words)))
 
 
 def _find_names_and_measures(result: _ChartData) -> tuple[_ChartColumn | None, list[_ChartColumn]]:
@@ -338,10 +338,10 @@ def _find_row_name_column(result: _ChartData) -> _ChartColumn | None:
     """Return a column that names each row, combined from several if necessary."""
     dimensions, texts = result.of("category", "label", "time"), result.of("category")
     unique = [column for column in dimensions if column.has_unique_values]
-    named = [column for column in unique if not texts or column.role != "label"]
-    if len(texts) > 1 and not named:
+    names = [column for column in unique if not texts or column.role != "label"]
+    if len(texts) > 1 and not names:
         return _find_person_name_column(dimensions) or _combine_columns(texts[:3])
-    return _find_person_name_column(dimensions) or next(iter(named or unique), None)
+    return _find_person_name_column(dimensions) or next(iter(names or unique), None)
 
 
 def _find_person_name_column(dimensions: Sequence[_ChartColumn]) -> _ChartColumn | None:
@@ -356,8 +356,8 @@ def _combine_columns(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
     title = "name" if person else _shorten_axis_text(", ".join(column.title for column in columns))
     rows = zip(*(map(str, column.values) for column in columns), strict=True)
     values = tuple(_shorten_axis_text((" " if person else ", ").join(row)) for row in rows)
-    joined = _ChartColumn(columns[0].index, title, "category", values)
-    return joined if joined.has_unique_values else None
+    result = _ChartColumn(columns[0].index, title, "category", values)
+    return result if result.has_unique_values else None
 
 
 def _find_step_column(result: _ChartData) -> _ChartColumn | None:
@@ -418,8 +418,8 @@ def _make_chart(
         return None
     y = _make_axis(measures[0])
     if several:
-        alike = {measure.form for measure in measures}
-        y = replace(y, title="", form=y.form if len(alike) == 1 else PLAIN_NUMBER)
+        forms = {measure.form for measure in measures}
+        y = replace(y, title="", form=y.form if len(forms) == 1 else PLAIN_NUMBER)
     return Chart(kind, by and _make_axis(by), y, marks, "measure" if several else groups.title if groups else "")
 
 
@@ -437,14 +437,14 @@ def _classify_cells(words: Sequence[str], cells: Cells, form: ColumnFormat) -> t
     """Return the role of the cells, the unit if they are times, and their values."""
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NO_NUMBER]
     numbers = [cell if isinstance(cell, int | float) and abs(cell) < _LARGEST else None for cell in cells]
-    known = [number for number in numbers if number is not None]
-    if any(isinstance(cell, bytes) for cell in cells) or bool(texts) == bool(known):
+    values = [number for number in numbers if number is not None]
+    if any(isinstance(cell, bytes) for cell in cells) or bool(texts) == bool(values):
         return "none", "second", ()
-    if known:
-        if form.kind == "year" and all(number in _YEARS for number in known):
+    if values:
+        if form.kind == "year" and all(number in _YEARS for number in values):
             return "time", "year", [number and f"{number:04.0f}-01-01T00:00:00" for number in numbers]
-        least, most = _PARTS.get("".join(words[-1:]), (1, 0))
-        is_part = all(isinstance(number, int) and least <= number <= most for number in known)
+        least, highest = _PARTS.get("".join(words[-1:]), (1, 0))
+        is_part = all(isinstance(number, int) and least <= number <= highest for number in values)
         return "label" if is_part or form.kind in ("key", "boolean") else "number", "second", numbers
     points = [_parse_time(cell) if isinstance(cell, str) else None for cell in cells]
     units: list[TimeUnit] = [point[1] for point in points if point]

@@ -32,10 +32,10 @@ def draw_chart(chart: Chart, console: Console) -> RenderableType:
     if chart.x is not None:
         about = f"{chart.y.title or 'measures'} by {chart.x.title}"
     about = ", ".join(filter(None, (about, "the first rows only" if chart.partial else "")))
-    plotted = chart.kind in ("line", "area", "point")
-    if chart.x and plotted and not plain and find_spec("plotille"):
+    is_plot = chart.kind in ("line", "area", "point")
+    if chart.x and is_plot and not plain and find_spec("plotille"):
         body = _draw_line_or_point_plot(chart, chart.x, min(console.width, _WIDEST))
-    elif chart.kind == "point" or (plotted and len(chart.marks) > _MOST_BARS):
+    elif chart.kind == "point" or (is_plot and len(chart.marks) > _MOST_BARS):
         body = Text(_NO_DOTS if plain else _MISSING, style="dim")
     elif chart.kind == "histogram" and chart.x:
         body = _draw_bar_chart(_count_values_per_bin(chart, chart.x.form), plain)
@@ -124,9 +124,9 @@ def _compute_mark_positions(axis: ChartAxis, names: Sequence[str]) -> tuple[list
         return [float(name) for name in names], lambda value: format_cell(value, axis.form)
     if axis.scale == "time":
         # Of any year: a plot's axis goes beyond its marks.
-        shown = {"year": 4, "quarter": 7, "month": 7, "date": 10}.get(axis.unit, 16)
+        length = {"year": 4, "quarter": 7, "month": 7, "date": 10}.get(axis.unit, 16)
         seconds = [float(second) for second in numpy.array(names, "datetime64[s]").astype(int)]
-        return seconds, lambda value: str(numpy.datetime64(round(value), "s")).replace("T", " ")[:shown]
+        return seconds, lambda value: str(numpy.datetime64(round(value), "s")).replace("T", " ")[:length]
     places = list(dict.fromkeys(names))
     last = len(places) - 1
     return [float(places.index(name)) for name in names], lambda value: places[min(last, max(0, round(value)))]

@@ -82,24 +82,24 @@ def parse_request(question: str) -> ChartRequest | None:
         return None
     if bare := _BARE.match(question):
         return ChartRequest(_read_chart_kind(bare), "")
-    kind, rest, is_wish = None, question, False
+    kind, text, is_wish = None, question, False
     for pattern in (_AS, _AND_PLOT, _OF, _IMPERATIVE):
-        if match := pattern.search(rest):
+        if match := pattern.search(text):
             is_wish = True
             kind = kind or _read_chart_kind(match)
             lead = "Show " if pattern in (_OF, _IMPERATIVE) else ""
-            rest = lead + (rest[: match.start()] + " " + rest[match.end() :]).strip()
+            text = lead + (text[: match.start()] + " " + text[match.end() :]).strip()
     if not is_wish:
         return None
-    if _THAT.fullmatch(rest):
+    if _THAT.fullmatch(text):
         return ChartRequest(kind, "")
-    axes = _AXES.match(rest.strip(" .?!"))
-    if kind is None and re.search(r"\bover (?:time|the (?:years|months|days))\b", rest, re.IGNORECASE):
+    axes = _AXES.match(text.strip(" .?!"))
+    if kind is None and re.search(r"\bover (?:time|the (?:years|months|days))\b", text, re.IGNORECASE):
         kind = "line"
     if axes is None:
-        return ChartRequest(kind, rest, rest)
+        return ChartRequest(kind, text, text)
     kind = kind or ("point" if axes["against"] else None)
-    return ChartRequest(kind, rest, axes["y"], tuple(part.strip() for part in _SPLIT.split(axes["x"]) if part.strip()))
+    return ChartRequest(kind, text, axes["y"], tuple(part.strip() for part in _SPLIT.split(axes["x"]) if part.strip()))
 
 
 def _read_chart_kind(match: re.Match[str]) -> Kind | None:

@@ -59,13 +59,13 @@ def add_codes(
     """
     keys = tuple(keys)
     large = sum(len(table.columns) for table in tables) > LARGE
-    lists = [made for table in tables if large and (made := _read_code_list(table, rows.get(table.name, ())))]
-    lists += [made for table in tables for made in _read_combined_code_lists(table, rows.get(table.name, ()))]
-    inferred = list(_infer_code_columns(tables, keys, lists, includes))
-    found = {(table, column): codes for table, column, codes in inferred if codes.part}
+    lists = [code_list for table in tables if large and (code_list := _read_code_list(table, rows.get(table.name, ())))]
+    lists += [code_list for table in tables for code_list in _read_combined_code_lists(table, rows.get(table.name, ()))]
+    candidates = list(_infer_code_columns(tables, keys, lists, includes))
+    codes_by_column = {(table, column): codes for table, column, codes in candidates if codes.part}
     keys += tuple(
         ForeignKey(table, (column,), codes.table, (codes.key,), inferred=True)
-        for table, column, codes in inferred
+        for table, column, codes in candidates
         if not codes.part
     )
     by_name = {table.name: table for table in tables}
@@ -77,12 +77,12 @@ def add_codes(
             continue
         codes = _read_code_meanings(target, key.ref_columns[0], rows.get(target.name, ()))
         if codes is not None:
-            found[key.table, key.columns[0]] = codes
-    if not found:
+            codes_by_column[key.table, key.columns[0]] = codes
+    if not codes_by_column:
         return list(tables), keys
 
     def add_meanings_to_columns(table: TableSchema) -> TableSchema:
-        columns = (replace(column, codes=found.get((table.name, column.name))) for column in table.columns)
+        columns = (replace(column, codes=codes_by_column.get((table.name, column.name))) for column in table.columns)
         return replace(table, columns=tuple(columns))
 
     return list(map(add_meanings_to_columns, tables)), keys
@@ -91,9 +91,9 @@ def add_codes(
 def _read_code_meanings(table: TableSchema, key: str, rows: Rows) -> CodeMeanings | None:
     """Return the meanings of a table's codes; None if the keys are not codes or have no labels."""
     texts = [column.name for column in table.columns if column.kind == "text" and column.name != key]
-    named = [name for word in _LABELS for name in texts if name.lower().endswith(word)]
+    labels = [name for word in _LABELS for name in texts if name.lower().endswith(word)]
     # The column of texts that says what the table's rows are: the one that is called so, or the only one.
-    label = named[0] if named else texts[0] if len(texts) == 1 else None
+    label = labels[0] if labels else texts[0] if len(texts) == 1 else None
     if label is None or not rows or not {key, label} <= rows[0].keys():
         return None
     if len(rows) > _LIST_ROWS or len(rows[0]) > _LIST_COLUMNS:
@@ -102,12 +102,12 @@ def _read_code_meanings(table: TableSchema, key: str, rows: Rows) -> CodeMeaning
 
 
 def _make_code_meanings(table: str, key: str, label: str, rows: Rows, part: str = "") -> CodeMeanings | None:
-    told = [(row[key], text) for row in rows if isinstance(text := row[label], str) and text.strip()]
-    short = all(isinstance(code, int) or (isinstance(code, str) and len(code) <= _LONGEST_CODE) for code, _ in told)
-    if not short or any(is_secret_text(text) for _, text in told):
+    meanings = [(row[key], text) for row in rows if isinstance(text := row[label], str) and text.strip()]
+    short = all(isinstance(code, int) or (isinstance(code, str) and len(code) <= _LONGEST_CODE) for code, _ in meanings)
+    if not short or any(is_secret_text(text) for _, text in meanings):
         return None
     # The order of rows may tell of columns that are not shown.
-    pairs = tuple(sorted(told, key=lambda pair: (isinstance(pair[0], str), pair)))
+    pairs = tuple(sorted(meanings, key=lambda pair: (isinstance(pair[0], str), pair)))
     unique = len({text for _, text in pairs}) == len({code for code, _ in pairs}) == len(rows)
     return CodeMeanings(table, key, label, pairs, part) if unique else None
 
@@ -132,28 +132,28 @@ def _infer_code_columns(
     words that the list's name shares with the column's and the table's.
     """
     having: dict[Cell, list[_CodeList]] = defaultdict(list)
-    for each in lists:
-        for value in each.values:
-            having[value].append(each)
+    for code_list in lists:
+        for value in code_list.values:
+            having[value].append(code_list)
     for table, column in list_unlinked_columns(tables, keys) if lists else ():
         # What more lists have in common tells nothing.
-        seen = min(
+        candidates = min(
             (having.get(sample, []) for sample in column.samples if sample not in (None, "")), key=len, default=[]
         )
-        fitting = seen if len(seen) <= _MOST_LISTS else ()
-        named = _find_codes(table, column, fitting) if table.key != (column.name,) and not column.likely_key else None
-        if named and includes(table.name, column.name, named.table, named.key):
-            yield table.name, column.name, named
+        fitting = candidates if len(candidates) <= _MOST_LISTS else ()
+        codes = _find_codes(table, column, fitting) if table.key != (column.name,) and not column.likely_key else None
+        if codes and includes(table.name, column.name, codes.table, codes.key):
+            yield table.name, column.name, codes
 
 
 def list_unlinked_columns(
     tables: Iterable[TableSchema], keys: Iterable[ForeignKey]
 ) -> Iterator[tuple[TableSchema, ColumnSchema]]:
     """Yield each column that no foreign key uses, with its table; views are left out."""
-    taken = {(key.table.lower(), column.lower()) for key in keys for column in key.columns}
+    key_columns = {(key.table.lower(), column.lower()) for key in keys for column in key.columns}
     for table in tables:
         for column in table.columns if table.kind == "table" else ():
-            if (table.name.lower(), column.name.lower()) not in taken:
+            if (table.name.lower(), column.name.lower()) not in key_columns:
                 yield table, column
 
 
@@ -164,9 +164,9 @@ def _read_code_list(table: TableSchema, rows: Rows) -> _CodeList | None:
     codes = _read_code_meanings(table, key.name, rows) if key else None
     if key is None or codes is None or len(rows) < 2:
         return None
-    own = frozenset(_split_into_words(table.name))
+    words = frozenset(_split_into_words(table.name))
     return _CodeList(
-        codes, key.kind, frozenset(code for code, _ in codes.meanings), own, own | set(_split_into_words(key.name))
+        codes, key.kind, frozenset(code for code, _ in codes.meanings), words, words | set(_split_into_words(key.name))
     )
 
 
@@ -186,8 +186,8 @@ def _read_combined_code_lists(table: TableSchema, rows: Rows) -> Iterator[_CodeL
     for name in dict.fromkeys(row[part] for row in rows):
         if not isinstance(name, str) or not 0 < len(name.strip()) <= _LONGEST_NAME or is_secret_text(name):
             continue
-        own = [row for row in rows if row[part] == name]
-        codes = _make_code_meanings(table.name, key, label, own, name) if 1 < len(own) <= _LIST_ROWS else None
+        group = [row for row in rows if row[part] == name]
+        codes = _make_code_meanings(table.name, key, label, group, name) if 1 < len(group) <= _LIST_ROWS else None
         if codes is not None:
             words = frozenset(_split_into_words(name))
             yield _CodeList(codes, columns[1].kind, frozenset(code for code, _ in codes.meanings), words, words)
@@ -195,35 +195,35 @@ def _read_combined_code_lists(table: TableSchema, rows: Rows) -> Iterator[_CodeL
 
 def _find_codes(table: TableSchema, column: ColumnSchema, lists: Iterable[_CodeList]) -> CodeMeanings | None:
     """Return the code list that a column likely refers to; None unless one fits best."""
-    seen = {sample for sample in column.samples if sample not in (None, "")}
+    values = {sample for sample in column.samples if sample not in (None, "")}
     fitting = [
-        each
-        for each in lists
-        if each.kind == column.kind
+        entry
+        for entry in lists
+        if entry.kind == column.kind
         and not is_count_column(column)
-        and each.codes.table != table.name
-        and seen <= each.values
-        and len(seen) > 1
-        and (column.distinct or len(seen)) <= len(each.values)
+        and entry.codes.table != table.name
+        and values <= entry.values
+        and len(values) > 1
+        and (column.distinct or len(values)) <= len(entry.values)
     ]
     words, around = _split_into_words(column.name), _split_into_words(table.name)
     telling = [word for word in words if word not in _CODE_WORDS]
-    own = [word for word in telling if word not in _KIND_WORDS]
-    ranked: list[tuple[float, CodeMeanings]] = []
-    for each in fitting:
-        cover = (column.distinct or len(seen)) / len(each.values)
-        named = sum(is_word_or_abbreviation(word, each.words) for word in telling) / len(telling) if telling else 0.0
-        strange = _count_unrelated_words(each.table_words, words, around)
-        common = _are_typical_codes(each.values)
-        kin = any(is_word_or_abbreviation(word, each.words) for word in own or telling)
+    specific = [word for word in telling if word not in _KIND_WORDS]
+    candidates: list[tuple[float, CodeMeanings]] = []
+    for entry in fitting:
+        cover = (column.distinct or len(values)) / len(entry.values)
+        share = sum(is_word_or_abbreviation(word, entry.words) for word in telling) / len(telling) if telling else 0.0
+        strange = _count_unrelated_words(entry.table_words, words, around)
+        common = _are_typical_codes(entry.values)
+        kin = any(is_word_or_abbreviation(word, entry.words) for word in specific or telling)
         if kin and not (strange and (common or len(fitting) > 1)):
-            ranked.append((1 + named + cover - strange, each.codes))
+            candidates.append((1 + share + cover - strange, entry.codes))
         else:
-            alone = len(fitting) == 1 and len(seen) > 2 and column.kind == "text" and cover >= (_SURE if named else 1)
-            if (alone and not (strange and common)) or (cover == 1 and len(seen) > 3 and not common):
-                ranked.append((cover, each.codes))
-    ranked.sort(key=lambda pair: -pair[0])
-    return ranked[0][1] if ranked and (len(ranked) == 1 or ranked[0][0] > ranked[1][0]) else None
+            alone = len(fitting) == 1 and len(values) > 2 and column.kind == "text" and cover >= (_SURE if share else 1)
+            if (alone and not (strange and common)) or (cover == 1 and len(values) > 3 and not common):
+                candidates.append((cover, entry.codes))
+    candidates.sort(key=lambda pair: -pair[0])
+    return candidates[0][1] if candidates and (len(candidates) == 1 or candidates[0][0] > candidates[1][0]) else None
 
 
 def has_unrelated_table_name(target: TableSchema, key: ColumnSchema, table: TableSchema, column: ColumnSchema) -> bool:
@@ -235,10 +235,10 @@ def has_unrelated_table_name(target: TableSchema, key: ColumnSchema, table: Tabl
     return _count_unrelated_words(_split_into_words(target.name.rpartition(".")[2]), words, around) > 0
 
 
-def _count_unrelated_words(listed: Iterable[str], words: Sequence[str], around: Sequence[str]) -> int:
+def _count_unrelated_words(terms: Iterable[str], words: Sequence[str], around: Sequence[str]) -> int:
     """Return how many words of a list's name are unrelated to a column's and its table's name."""
     context = {*words, *around, "".join(word[0] for word in around)}
-    return sum(word not in _CODE_WORDS | _KIND_WORDS and not is_word_or_abbreviation(word, context) for word in listed)
+    return sum(word not in _CODE_WORDS | _KIND_WORDS and not is_word_or_abbreviation(word, context) for word in terms)
 
 
 def _are_typical_codes(codes: Collection[Cell]) -> bool:

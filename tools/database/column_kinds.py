@@ -35,9 +35,9 @@ _LABEL = re.compile(r"'((?:[^']|'')*)'")
 _LABELS = 20
 
 
-def parse_enum_labels(declared: str) -> tuple[str, ...]:
+def parse_enum_labels(declaration: str) -> tuple[str, ...]:
     """Return the first labels of an enum type from its declaration."""
-    return tuple(label.replace("''", "'") for label in _LABEL.findall(declared)[:_LABELS])
+    return tuple(label.replace("''", "'") for label in _LABEL.findall(declaration)[:_LABELS])
 
 
 def is_date_or_time_text(text: str) -> bool:
@@ -45,24 +45,24 @@ def is_date_or_time_text(text: str) -> bool:
     return _TIME_LIKE.fullmatch(text) is not None
 
 
-def infer_column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
+def infer_column_kind(declared_type: str, values: Collection[Cell]) -> ColumnKind:
     """Return a column's kind by its declared type, unless all values contradict that type.
 
     SQLite lets any column hold anything, and has no type for dates, which stand in text columns.
     """
     types = set(map(type, values))
-    seen: ColumnKind | None = "number" if types and types <= {int, float} else "binary" if types == {bytes} else None
+    guess: ColumnKind | None = "number" if types and types <= {int, float} else "binary" if types == {bytes} else None
     if types == {str}:
-        seen = "time" if all(map(_TIME_LIKE.fullmatch, map(str, values))) else "text"
-    upper = declared.upper()
+        guess = "time" if all(map(_TIME_LIKE.fullmatch, map(str, values))) else "text"
+    upper = declared_type.upper()
     if _COMPOUND.search(upper):
-        return seen or "other"
+        return guess or "other"
     kinds: list[ColumnKind] = [kind for pattern, kind in _BY_TYPE if pattern.search(upper)]
-    kind = kinds[0] if kinds else seen or "other"
+    kind = kinds[0] if kinds else guess or "other"
     if kind == "boolean" and all(str(value).lower() in _YES_OR_NO for value in values):
         return kind
-    contradicted = seen in ("text", "time") and kind in ("boolean", "number")
-    return seen if seen is not None and (contradicted or (kind == "text" and seen == "time")) else kind
+    contradicted = guess in ("text", "time") and kind in ("boolean", "number")
+    return guess if guess is not None and (contradicted or (kind == "text" and guess == "time")) else kind
 
 
 _DATED = frozenset({"date", "dt", "day", "ts", "time", "timestamp", "at"})
@@ -113,8 +113,8 @@ def find_missing_value_text(column: ColumnSchema) -> str | None:
     if any(not text.strip() for text in texts):
         return ""
     # A word for nothing among words may be one of them; among numbers or dates it is none.
-    meant = next((text for text in texts if text.strip().lower() in STAND_INS), None)
-    return meant if meant is not None and classify_text_form(column) else None
+    stand_in = next((text for text in texts if text.strip().lower() in STAND_INS), None)
+    return stand_in if stand_in is not None and classify_text_form(column) else None
 
 
 def list_nonblank_texts(values: Iterable[Cell]) -> list[str]:
@@ -130,16 +130,16 @@ def choose_sample_values(values: Iterable[Cell], limit: int) -> tuple[Cell, ...]
     texts = list_nonblank_texts(first)
     if not others or not any(isinstance(value, str) for value in first):
         return tuple(first)
-    found: dict[str, Cell] = {}
-    shown = {_classify_value_form(value) for value in first}
+    other_forms: dict[str, Cell] = {}
+    first_forms = {_classify_value_form(value) for value in first}
     if texts and any(_PLAIN.fullmatch(text) or _SIGNED.fullmatch(text) or is_date_or_time_text(text) for text in texts):
         for value in others:
-            if (form := _classify_value_form(value)) not in shown:
-                found.setdefault(form, value)
-    elif "" in others and "" not in shown:
-        found[""] = ""
-    added = list(found.values())[:_OTHER_FORMS]
-    return (*first[: limit - len(added)], *added)
+            if (form := _classify_value_form(value)) not in first_forms:
+                other_forms.setdefault(form, value)
+    elif "" in others and "" not in first_forms:
+        other_forms[""] = ""
+    extras = list(other_forms.values())[:_OTHER_FORMS]
+    return (*first[: limit - len(extras)], *extras)
 
 
 def _classify_value_form(value: Cell) -> str:

@@ -131,26 +131,26 @@ class Database:
 
         Of columns whose values may not leave, no cell is an example.
         """
-        found: tuple[Notice, ...] | None = getattr(self.engine, "notices", None)
-        if found is None:
+        notices: tuple[Notice, ...] | None = getattr(self.engine, "notices", None)
+        if notices is None:
             return ()
         from .duckdb.notices import list_likely_key_notices
 
         leaving = self.leaving()
-        withheld = {place for table, column in leaving.column_levels for place in ((table, column), (table, ""))}
+        places = {place for table, column in leaving.column_levels for place in ((table, column), (table, ""))}
         return tuple(
-            replace(each, example="") if (each.table, each.column) in withheld or is_secret_text(each.example) else each
-            for each in (*found, *list_likely_key_notices(leaving.visible_schema))
+            replace(note, example="") if (note.table, note.column) in places or is_secret_text(note.example) else note
+            for note in (*notices, *list_likely_key_notices(leaving.visible_schema))
         )
 
     @property
     def tables_with_totals(self) -> frozenset[str]:
         """The tables of files in which rows that may be totals are kept."""
-        if not (found := getattr(self.engine, "notices", None)):
+        if not (notices := getattr(self.engine, "notices", None)):
             return frozenset()
         from .duckdb.notices import KEPT_TOTALS
 
-        return frozenset(notice.table for notice in found if notice.kind == KEPT_TOTALS)
+        return frozenset(notice.table for notice in notices if notice.kind == KEPT_TOTALS)
 
     def turn_guess(self, guess: str) -> None:
         """Reverse or restore a guess about table files, named by a word that `open` accepts.
@@ -212,25 +212,25 @@ class Database:
         """
         limits = limits or _DEFAULT_LIMITS
         check_statement_size(sql, limits)
-        found = self.engine.estimate(sql)
-        return None if found is None else lower_estimate_to_limit(found, sql, self.dialect, limits.rows + 1)
+        estimate = self.engine.estimate(sql)
+        return None if estimate is None else lower_estimate_to_limit(estimate, sql, self.dialect, limits.rows + 1)
 
     def _check_query_cost(self, sql: str, limits: Limits) -> None:
         """Raise `QueryTooCostly` if a query may read too much, or if its cost is unknown."""
-        found = self.estimate(sql, limits)
-        if found is None:
+        estimate = self.estimate(sql, limits)
+        if estimate is None:
             raise QueryTooCostly(
                 f"{self.engine.name} cannot estimate how many rows this query would read, so estimated_rows and"
                 " estimated_rows_per_day do not let it run: rewrite the query, or leave out these limits"
             )
-        if limits.estimated_rows and found.rows > limits.estimated_rows:
-            told = "more" if found.private else f"{found.rows:,}"
+        if limits.estimated_rows and estimate.rows > limits.estimated_rows:
+            rows = "more" if estimate.private else f"{estimate.rows:,}"
             raise QueryTooCostly(
-                f"this query is expected to read {told} rows, and the limit is {limits.estimated_rows:,}"
+                f"this query is expected to read {rows} rows, and the limit is {limits.estimated_rows:,}"
                 " (estimated_rows): filter by indexed columns, join on keys, or ask for less"
             )
         if limits.estimated_rows_per_day:
-            add_estimated_rows(self.location, found.rows, limits.estimated_rows_per_day)
+            add_estimated_rows(self.location, estimate.rows, limits.estimated_rows_per_day)
 
     def schema(self) -> Schema:
         """Return the schema that the session may read and that may be sent to a model.
@@ -244,13 +244,13 @@ class Database:
     def leaving(self) -> SchemaEgress:
         """Return the egress rules applied to the current schema."""
         schema, policy = self.engine.schema(), self.session.policy
-        found = self._leaving
-        if found is None or found.schema is not schema:
-            found = SchemaEgress(policy.egress, schema)
+        egress = self._leaving
+        if egress is None or egress.schema is not schema:
+            egress = SchemaEgress(policy.egress, schema)
             if not policy.permissions:  # an entry for what is hidden from this person is no mistake
-                found.check()
-            self._leaving = found
-        return found
+                egress.check()
+            self._leaving = egress
+        return egress
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         """Compile a query and return any error; raise `QueryTooComplex` if this takes too long."""
@@ -273,42 +273,42 @@ class Database:
         Raises:
             QueryFailed: There is no such table or column, or it is hidden.
         """
-        found = self.schema().table(table)
-        if found is None:
+        table_schema = self.schema().table(table)
+        if table_schema is None:
             raise QueryFailed(f"no such table: {table}", "unknown_table")
-        held = found.column(column)
-        if held is None:
+        column_schema = table_schema.column(column)
+        if column_schema is None:
             raise QueryFailed(f"no such column: {table}.{column}", "unknown_column")
-        column_name = partial(exp.column, held.name, quoted=True)
-        whole, values = exp.table_(*reversed(found.path), quoted=True), _ValueSink()
-        part = exp.select(column_name(), copy=False).from_(whole, copy=False).limit(_PART_ROWS, copy=False)
+        column_name = partial(exp.column, column_schema.name, quoted=True)
+        source, values = exp.table_(*reversed(table_schema.path), quoted=True), _ValueSink()
+        part = exp.select(column_name(), copy=False).from_(source, copy=False).limit(_PART_ROWS, copy=False)
         # If a table cannot be read whole in time, the values of its first rows.
-        slow = found.name in getattr(self.engine, "slow_tables", ())
-        for rows in (part.subquery("part", copy=False),) if slow else (whole, part.subquery("part", copy=False)):
-            known = exp.Not(this=exp.Is(this=column_name(), expression=exp.Null()))
+        slow = table_schema.name in getattr(self.engine, "slow_tables", ())
+        for rows in (part.subquery("part", copy=False),) if slow else (source, part.subquery("part", copy=False)):
+            has_value = exp.Not(this=exp.Is(this=column_name(), expression=exp.Null()))
             query = exp.select(column_name(), copy=False).distinct(copy=False).from_(rows, copy=False)
-            query = query.where(known, copy=False).limit(limit, copy=False)
+            query = query.where(has_value, copy=False).limit(limit, copy=False)
             sql = query.sql(get_sqlglot_dialect(self.dialect), copy=False)
             with suppress(QueryTimeout, ResultTooLarge):
                 self.engine.execute(sql, replace(_VALUES, seconds=seconds, rows=limit), None, values)
                 break
-            if values.found:  # what was read until then will do
+            if values.values:  # what was read until then will do
                 break
-        return tuple(values.found)
+        return tuple(values.values)
 
 
 class _ValueSink:
     """A sink for the values of a single column."""
 
     def __init__(self) -> None:
-        self.found: list[Cell] = []
+        self.values: list[Cell] = []
 
     def start(self, columns: tuple[str, ...]) -> None:
         del columns
-        self.found = []
+        self.values = []
 
     def take(self, rows: Sequence[Row]) -> None:
-        self.found += [value for (value,) in rows]
+        self.values += [value for (value,) in rows]
 
 
 def check_statement_size(sql: str, limits: Limits) -> None:

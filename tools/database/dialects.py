@@ -106,7 +106,7 @@ def parse_statement(sql: str, dialect: str) -> exp.Expr:
 
 def _check_nesting_depth(tokens: list[Token], grammar: Dialect) -> None:
     """Raise `RecursionError` if tokens are nested or chained too deeply to be parsed."""
-    types, nested = grammar.parser_class.TYPE_TOKENS, grammar.parser_class.NESTED_TYPE_TOKENS
+    types, nested_types = grammar.parser_class.TYPE_TOKENS, grammar.parser_class.NESTED_TYPE_TOKENS
     levels = [_BracketCounts()]
     cases = angles = froms = 0
     before: Token | None = None
@@ -131,7 +131,7 @@ def _check_nesting_depth(tokens: list[Token], grammar: Dialect) -> None:
                 _check_nesting_depth(grammar.tokenize(hint), grammar)
         cases = max(cases + (kind == TokenType.CASE) - (kind == TokenType.END), 0)
         froms += kind == last == TokenType.FROM
-        angles = max(angles + (kind == TokenType.LT and last in nested) - (kind == TokenType.GT), 0)
+        angles = max(angles + (kind == TokenType.LT and last in nested_types) - (kind == TokenType.GT), 0)
         if len(levels) + cases + angles + froms > _DEEPEST or levels[-1].twice + levels[-1].joins > _DEEPEST_TWICE:
             raise RecursionError("the brackets are nested too deeply")
         if level.chain > _LONGEST_CHAIN:

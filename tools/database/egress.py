@@ -81,10 +81,10 @@ class Egress:
     def find_level(self, table: str, column: str) -> Level | None:
         """Return the egress level that the entries give a column; None if no entry matches."""
         names = (table.lower(), f"{table}.{column}".lower())
-        found = [each for each in self.columns if has_match(each[:1], names)]
-        exact: list[Level] = [level for entry, level in found if "*" not in entry]
-        every: list[Level] = [level for _, level in found]
-        return find_strictest_level(exact or every) if found else None
+        hits = [rule for rule in self.columns if has_match(rule[:1], names)]
+        exact: list[Level] = [level for entry, level in hits if "*" not in entry]
+        every: list[Level] = [level for _, level in hits]
+        return find_strictest_level(exact or every) if hits else None
 
     @property
     def strictest_level(self) -> Level:
@@ -108,32 +108,32 @@ class SchemaEgress:
     @cached_property
     def column_levels(self) -> Mapping[tuple[str, str], Level]:
         """The egress levels of the restricted columns, by `(table, column)`."""
-        found: dict[tuple[str, str], Level] = {
+        levels: dict[tuple[str, str], Level] = {
             place: "statistics" for place in find_secret_columns(self.schema) if self.egress.find_level(*place) is None
         }
-        if not self.egress.restricts_columns and not found:
+        if not self.egress.restricts_columns and not levels:
             return {}
         for table in self.schema.tables:
-            derived: Level = self.egress.default if table.kind == "table" else self.egress.strictest_level
-            named: dict[str, Level | None] = {
+            default_level: Level = self.egress.default if table.kind == "table" else self.egress.strictest_level
+            entry_levels: dict[str, Level | None] = {
                 column.name: self.egress.find_level(table.name, column.name) for column in table.columns
             }
-            strictest = find_strictest_level(level or derived for level in named.values())
+            strictest = find_strictest_level(level or default_level for level in entry_levels.values())
             for column in table.columns:
                 place = table.name, column.name
-                known = named[column.name] or (strictest if column.generated else derived)
-                found[place] = find_strictest_level([known, found.get(place, "values")])
-        self._tighten_foreign_key_levels(found)
-        return {place: level for place, level in found.items() if level != "values"}
+                own_level = entry_levels[column.name] or (strictest if column.generated else default_level)
+                levels[place] = find_strictest_level([own_level, levels.get(place, "values")])
+        self._tighten_foreign_key_levels(levels)
+        return {place: level for place, level in levels.items() if level != "values"}
 
     def _tighten_foreign_key_levels(self, levels: dict[tuple[str, str], Level]) -> None:
         """Tighten the level of each foreign-key column to that of the column it refers to."""
-        declared = (pair for key in self.schema.foreign_keys if not key.inferred for pair in key.pairs)
-        pairs = [(place, target) for place, target in declared if self.egress.find_level(*place) is None]
+        key_pairs = (pair for key in self.schema.foreign_keys if not key.inferred for pair in key.pairs)
+        pairs = [(place, target) for place, target in key_pairs if self.egress.find_level(*place) is None]
         for _ in pairs:
             for place, target in pairs:
-                known: list[Level] = [levels[end] for end in (place, target) if end in levels]
-                levels[place] = find_strictest_level(known)
+                end_levels: list[Level] = [levels[end] for end in (place, target) if end in levels]
+                levels[place] = find_strictest_level(end_levels)
 
     @property
     def strictest_level(self) -> Level:
@@ -157,9 +157,9 @@ class SchemaEgress:
             if not (key.inferred and any(self.is_withheld(*end) for pair in key.pairs for end in pair))
         )
         # A view's query may name values that were taken from what may not leave.
-        restricted = {table for table, _ in self.column_levels}
-        silenced = restricted | find_views_naming_tables(self.schema, restricted)
-        tables = tuple(self._redact_table(table, table.name in silenced) for table in self.schema.tables)
+        restricted_tables = {table for table, _ in self.column_levels}
+        silent_tables = restricted_tables | find_views_naming_tables(self.schema, restricted_tables)
+        tables = tuple(self._redact_table(table, table.name in silent_tables) for table in self.schema.tables)
         # The version is of its own, so that nothing kept for the other schema is found for it.
         levels = hashlib.sha256(repr(sorted(self.column_levels.items())).encode()).hexdigest()[:16]
         version = self.schema.version + (levels if self.column_levels else "")
@@ -176,8 +176,8 @@ class SchemaEgress:
         level = self.column_levels.get((table.name, column.name), "values")
         codes = column.codes
         # Which list of several a code belongs to is told by another column of that table.
-        withheld = {name for table_name, name in self.column_levels if codes and table_name == codes.table}
-        if codes and (level != "values" or withheld & {codes.key, codes.label} or (codes.part and withheld)):
+        private_names = {name for table_name, name in self.column_levels if codes and table_name == codes.table}
+        if codes and (level != "values" or private_names & {codes.key, codes.label} or (codes.part and private_names)):
             column = replace(column, codes=None)
         if level == "values":
             return column

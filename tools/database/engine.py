@@ -142,7 +142,7 @@ def open_engine(source: str | Path | object, session: Session, otherwise: Iterab
 
         if backend != "duckdb":
             raise SettingsError(ONLY_FILES)
-        more["turned"] = validate_guesses(otherwise)
+        more["reversals"] = validate_guesses(otherwise)
     try:
         return cast("Opener", import_module(name, __package__).open_engine)(text, session, **more)
     except ImportError:

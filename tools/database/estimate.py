@@ -46,12 +46,12 @@ def add_estimated_rows(location: str, rows: int, limit: int, today: date | None 
             counts.execute("BEGIN IMMEDIATE")
             counts.execute(_TABLE)
             counts.execute("DELETE FROM spent WHERE day < ?", (day,))
-            held = counts.execute("SELECT rows FROM spent WHERE database = ? AND day = ?", (key, day)).fetchone()
-            spent = int(held[0]) if held else 0
-            if spent + rows > limit:
+            row = counts.execute("SELECT rows FROM spent WHERE database = ? AND day = ?", (key, day)).fetchone()
+            count = int(row[0]) if row else 0
+            if count + rows > limit:
                 raise QueryTooCostly(
                     f"with this query, the estimate of rows read today would exceed {limit:,} (estimated_rows_per_day);"
-                    f" {spent:,} are counted already: ask for less, continue after midnight UTC, or raise the setting"
+                    f" {count:,} are counted already: ask for less, continue after midnight UTC, or raise the setting"
                 )
             # Beyond what SQLite can add up, one query is as good as all of them.
             counts.execute(_ADD, (key, day, rows))
@@ -92,20 +92,20 @@ def lower_estimate_to_limit(estimate: Estimate, sql: str, dialect: str, rows: in
         tree = parse_statement(sql, dialect)
     except (SqlglotError, RecursionError):
         return estimate
-    used = {name for name, value in tree.args.items() if value}
+    clauses = {name for name, value in tree.args.items() if value}
     tables = list(tree.find_all(exp.Table))
     only_takes = (
         isinstance(tree, exp.Select)
-        and used <= {"kind", "expressions", "from_", "limit", "offset"}
+        and clauses <= {"kind", "expressions", "from_", "limit", "offset"}
         and len(tables) == 1
         and isinstance(tables[0].this, exp.Identifier)
         and tree.find(exp.AggFunc, exp.Window, exp.Subquery, exp.Distinct, exp.Unnest, exp.Anonymous) is None
     )
-    taken = min(rows, _read_row_limit(tree.args.get("limit"), rows)) + _read_row_limit(tree.args.get("offset"), 0)
-    if not only_takes or estimate.rows <= taken:
+    row_count = min(rows, _read_row_limit(tree.args.get("limit"), rows)) + _read_row_limit(tree.args.get("offset"), 0)
+    if not only_takes or estimate.rows <= row_count:
         return estimate
-    part = None if estimate.bytes is None else round(estimate.bytes * taken / estimate.rows)
-    return replace(estimate, rows=taken, bytes=part)
+    part = None if estimate.bytes is None else round(estimate.bytes * row_count / estimate.rows)
+    return replace(estimate, rows=row_count, bytes=part)
 
 
 def _read_row_limit(clause: exp.Expr | None, otherwise: int) -> int:

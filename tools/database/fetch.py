@@ -66,30 +66,30 @@ def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None, start: float
     columns = tuple([entry[0] for entry in cursor.description])
     width = len(columns)
     step = max(1, min(_LARGEST_FETCH, _OVERSHOOT_BYTES // (max(1, width) * max(1, limits.cell_bytes))))
-    seen: list[set[type]] = [set() for _ in range(width)]
+    column_types: list[set[type]] = [set() for _ in range(width)]
     rows: list[Row] = []
-    taken = size = 0
+    row_count = size = 0
     more = True
     if sink is not None:
         sink.start(columns)
-    while more and taken <= limits.rows:
-        asked = min(step, limits.rows + 1 - taken)
-        part: list[Row] = cursor.fetchmany(asked)
-        more = len(part) == asked
+    while more and row_count <= limits.rows:
+        batch_size = min(step, limits.rows + 1 - row_count)
+        part: list[Row] = cursor.fetchmany(batch_size)
+        more = len(part) == batch_size
         if sink is None:
             rows += part
         else:
-            sink.take(part[: limits.rows - taken])
-        taken += len(part)
-        size += _measure_rows_and_types(part, seen)
+            sink.take(part[: limits.rows - row_count])
+        row_count += len(part)
+        size += _measure_rows_and_types(part, column_types)
         if size > limits.result_bytes:
             raise ResultTooLarge(
                 f"the result has more than {limits.result_bytes:,} bytes: select fewer columns or rows, or aggregate"
             )
-    kinds = [tuple(types - {_NONE}) for types in seen]
+    kinds = [tuple(types - {_NONE}) for types in column_types]
     names = ["null" if not types else _TYPE_NAMES[types[0]] if len(types) == 1 else "mixed" for types in kinds]
     return Table(
-        columns, tuple(names), tuple(rows[: limits.rows]), taken > limits.rows, elapsed=time.monotonic() - start
+        columns, tuple(names), tuple(rows[: limits.rows]), row_count > limits.rows, elapsed=time.monotonic() - start
     )
 
 
@@ -102,10 +102,10 @@ def _measure_rows_and_types(rows: Sequence[Row], types: Sequence[set[type]]) -> 
     """Add the types of each column to `types`, and return the size of all values."""
     size = 8 * len(rows) * len(types)
     for kinds, column in zip(types, zip(*rows, strict=True), strict=False):
-        here = set(map(type, column))
-        kinds |= here
-        if here <= _TEXTS:
+        cell_types = set(map(type, column))
+        kinds |= cell_types
+        if cell_types <= _TEXTS:
             size += sum(map(len, filter(None, column)))  # pyright: ignore[reportArgumentType] - texts and blobs only
-        elif str in here or bytes in here:
+        elif str in cell_types or bytes in cell_types:
             size += sum([len(cell) for cell in column if isinstance(cell, str | bytes)])
     return size

@@ -50,10 +50,10 @@ class _EgressRules(BaseModel):
         return Egress(self.default, tuple(sorted(levels.items())), tuple(kind for kind in kinds if kind in self.mask))
 
 
-def parse_egress(given: Mapping[str, object]) -> Egress:
+def parse_egress(rules: Mapping[str, object]) -> Egress:
     """Return the egress rules from a mapping as in the table `[egress]`."""
     try:
-        return _EgressRules.model_validate(dict(given)).egress()
+        return _EgressRules.model_validate(dict(rules)).egress()
     except ValidationError as error:
         raise SettingsError(f"egress is wrong: {_format_first_error(error)}") from None
 
@@ -106,12 +106,12 @@ class PermissionsFile:
 
     def of(self, name: str) -> Permissions:
         """Return a person's permissions; the default if the file has no table for the name."""
-        found = self.users.get(name, self.default)
-        if found is None:
-            what = f"neither a user {name!r} nor a [default]" if name else "no [default], so name a user"
-            known = f"; it names {', '.join(sorted(filter(None, self.users)))}" if self.users else ""
-            raise SettingsError(f"the permissions file {self.path} has {what}{known}")
-        return found
+        permissions = self.users.get(name, self.default)
+        if permissions is None:
+            problem = f"neither a user {name!r} nor a [default]" if name else "no [default], so name a user"
+            names = f"; it names {', '.join(sorted(filter(None, self.users)))}" if self.users else ""
+            raise SettingsError(f"the permissions file {self.path} has {problem}{names}")
+        return permissions
 
 
 @dataclass(frozen=True)
@@ -150,11 +150,11 @@ class AccessRules:
 
 
 def _format_first_error(error: ValidationError) -> str:
-    found = error.errors()[0]
-    where = ".".join(map(str, found["loc"]))
-    if found["type"] == "extra_forbidden":
-        *above, _ = found["loc"]
-        known = "allow and deny" if above else "[default], [users.NAME] and [egress]"
-        known = "default, columns and mask" if error.title == _EgressRules.__name__ or "egress" in above else known
-        return f"{where} is not known; there are {known}"
-    return f"{where}: {found['msg'][:1].lower()}{found['msg'][1:]}"
+    detail = error.errors()[0]
+    place = ".".join(map(str, detail["loc"]))
+    if detail["type"] == "extra_forbidden":
+        *above, _ = detail["loc"]
+        choices = "allow and deny" if above else "[default], [users.NAME] and [egress]"
+        choices = "default, columns and mask" if error.title == _EgressRules.__name__ or "egress" in above else choices
+        return f"{place} is not known; there are {choices}"
+    return f"{place}: {detail['msg'][:1].lower()}{detail['msg'][1:]}"

@@ -34,7 +34,7 @@ class EngineProfile:
         functions: The functions that queries may call, in lower case.
         syntax: Kinds of syntax that queries may use beyond those of every dialect, by sqlglot's names.
         operators: Operators of plans that neither read a table nor do anything.
-        reserved: How names of common table expressions may not begin: the server would look up system tables by them.
+        reserved_prefix: How names of CTEs may not begin: the server would look up system tables by them.
         faults: What codes of errors mean, as `make_error` tells it, or the kind of mistake in a statement; `08*` stands
             for every code that begins with 08.
         messages: What messages tell of mistakes, where there are no codes: the first that fits.
@@ -48,7 +48,7 @@ class EngineProfile:
     functions: frozenset[str]
     syntax: frozenset[str]
     operators: frozenset[str]
-    reserved: str
+    reserved_prefix: str
     faults: Mapping[str, Any]
     messages: tuple[tuple[QueryErrorKind, re.Pattern[str]], ...]
     setup: tuple[str, ...]
@@ -60,7 +60,7 @@ class EngineProfile:
     def make_error(self, code: str, message: str) -> TableturnError | ConnectionLost:
         """Return the typed error for an engine's error code and message."""
         codes = (code, *(f"{code[:length]}*" for length in range(1, len(code))))
-        match meaning := next((self.faults[each] for each in codes if each in self.faults), None):
+        match meaning := next((self.faults[key] for key in codes if key in self.faults), None):
             case "lost":  # the server hung up, or is gone
                 return ConnectionLost(message)
             case "locked":
@@ -91,18 +91,18 @@ class EngineProfile:
 @cache
 def read_engine_profile(package: str, part: str = "") -> EngineProfile:
     """Return the profile of the engine in a package, or of one kind of its servers."""
-    held = tomllib.loads(files(package).joinpath("data", "profile.toml").read_text(encoding="utf-8"))
-    other: dict[str, Any] = held.get(part, {})
-    meanings = {**held.get("faults", {}), **held.get("kinds", {})}
-    held |= other | {"statements": held.get("statements", {}) | other.get("statements", {})}
+    data = tomllib.loads(files(package).joinpath("data", "profile.toml").read_text(encoding="utf-8"))
+    other: dict[str, Any] = data.get(part, {})
+    meanings = {**data.get("faults", {}), **data.get("kinds", {})}
+    data |= other | {"statements": data.get("statements", {}) | other.get("statements", {})}
     return EngineProfile(
-        *(frozenset(held.get(name, "").split()) for name in ("functions", "syntax", "operators")),
-        reserved=str(held.get("reserved", "")),
+        *(frozenset(data.get(name, "").split()) for name in ("functions", "syntax", "operators")),
+        reserved_prefix=str(data.get("reserved", "")),
         faults={code: meaning for meaning, codes in meanings.items() for code in codes.split()},
-        messages=tuple((kind, re.compile("|".join(patterns))) for kind, patterns in held.get("messages", {}).items()),
-        setup=tuple(held.get("setup", ())),
-        begin=tuple(held.get("begin", ())),
-        statements=held["statements"],
-        actions=held.get("actions", {}),
-        in_names_tables=bool(held.get("in_names_tables", False)),
+        messages=tuple((kind, re.compile("|".join(patterns))) for kind, patterns in data.get("messages", {}).items()),
+        setup=tuple(data.get("setup", ())),
+        begin=tuple(data.get("begin", ())),
+        statements=data["statements"],
+        actions=data.get("actions", {}),
+        in_names_tables=bool(data.get("in_names_tables", False)),
     )

@@ -60,9 +60,9 @@ def add_inferred_keys_and_codes(schema: Schema, rows: Mapping[str, Rows], unique
 
     `rows` are those of tables that have few.
     """
-    declared = schema.foreign_keys
-    tables = _mark_keys(schema.tables, declared, unique)
-    keys = (*declared, *_infer_keys(tables, declared, includes))
+    declared_keys = schema.foreign_keys
+    tables = _mark_keys(schema.tables, declared_keys, unique)
+    keys = (*declared_keys, *_infer_keys(tables, declared_keys, includes))
     tables, keys = add_codes(tables, keys, rows, includes)
     return replace(schema, tables=tuple(tables), foreign_keys=keys)
 
@@ -78,18 +78,18 @@ _Targets: TypeAlias = dict[tuple[str, str, int], list[_Target]]
 """By the name and kind of a column, and how strongly it points to them, most at 3. Thousands may share one name."""
 
 
-def _mark_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique) -> list[TableSchema]:
+def _mark_keys(tables: Sequence[TableSchema], declared_keys: Iterable[ForeignKey], unique: Unique) -> list[TableSchema]:
     """Mark the likely primary key of each table without a declared key."""
-    referring = {(key.table, column) for key in declared for column in key.columns}
+    referring = {(key.table, column) for key in declared_keys for column in key.columns}
     names = {"".join(_split_into_words(table.name)) for table in tables}
-    marked = [_mark_likely_key(table, _find_key_candidates(table, names), referring, unique) for table in tables]
+    results = [_mark_likely_key(table, _find_key_candidates(table, names), referring, unique) for table in tables]
     # A first column that other tables have too may be the key where names say nothing, as `PNO` of `T0401`.
-    keys = {name for table in marked for name in table.key} | _GENERIC
-    holders = Counter(column.name for table in marked if table.kind == "table" for column in table.columns)
-    shared = {name for name, count in holders.items() if count > 1 and name not in keys}
+    keys = {name for table in results for name in table.key} | _GENERIC
+    holders = Counter(column.name for table in results if table.kind == "table" for column in table.columns)
+    namesakes = {name for name, count in holders.items() if count > 1 and name not in keys}
     return [
-        _mark_likely_key(table, [column for column in table.columns[:1] if column.name in shared], referring, unique)
-        for table in marked
+        _mark_likely_key(table, [column for column in table.columns[:1] if column.name in namesakes], referring, unique)
+        for table in results
     ]
 
 
@@ -102,11 +102,11 @@ def _mark_likely_key(
     for column in columns:
         if (table.name, column.name) in referring:
             continue
-        counted = table.row_count is not None and column.distinct is not None
-        seen = (table.row_count, column.distinct) if counted else unique(table.name, column.name)
-        if seen is None or not seen[0] or seen[0] != seen[1]:
+        is_counted = table.row_count is not None and column.distinct is not None
+        counts = (table.row_count, column.distinct) if is_counted else unique(table.name, column.name)
+        if counts is None or not counts[0] or counts[0] != counts[1]:
             continue
-        distinct = column.distinct if counted or seen[0] != table.row_count else seen[1]
+        distinct = column.distinct if is_counted or counts[0] != table.row_count else counts[1]
         key = replace(column, likely_key=True, distinct=distinct)
         return replace(table, columns=tuple(key if other is column else other for other in table.columns))
     return table
@@ -118,27 +118,27 @@ def _find_key_candidates(table: TableSchema, names: Collection[str]) -> list[Col
     ends = {"".join(owner[start:]) for start in range(1, len(owner))}
     # `pet_id` of `has_pet` is the key of `pet`.
     owners = {"".join(owner), *(end for end in ends if end not in names)}
-    ranked: list[tuple[int, ColumnSchema]] = []
+    candidates: list[tuple[int, ColumnSchema]] = []
     for column in table.columns:
         words = _split_into_words(column.name)
         name = "".join(words)
         likeness = (
             name in _ALONE,
             bool(words) and words[-1] in _KEY_WORDS and "".join(words[:-1]) in owners,
-            any(name == own + word for own in owners for word in _KEY_WORDS),
+            any(name == prefix + word for prefix in owners for word in _KEY_WORDS),
             column is table.columns[0] and name in _KEY_WORDS,
         )
         if any(likeness):
-            ranked.append((likeness.index(True), column))
-    return [column for _, column in sorted(ranked, key=lambda entry: entry[0])]
+            candidates.append((likeness.index(True), column))
+    return [column for _, column in sorted(candidates, key=lambda entry: entry[0])]
 
 
-def _infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
+def _infer_keys(tables: Sequence[TableSchema], keys: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
     """Return likely foreign keys by column names, kinds and inclusion of values."""
     targets = _index_key_targets(tables)
     large = sum(len(table.columns) for table in tables) > LARGE
-    found: list[ForeignKey] = []
-    for table, column in list_unlinked_columns(tables, declared):
+    guesses: list[ForeignKey] = []
+    for table, column in list_unlinked_columns(tables, keys):
         best = _find_best_targets(table, column, targets)
         if len(best) > 1:
             # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
@@ -148,8 +148,8 @@ def _infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], i
         ends = [(target.table.name, target.column.name) for target in best]
         ends = [end for end in ends if includes(table.name, column.name, *end)]
         if len(ends) == 1:
-            found.append(ForeignKey(table.name, (column.name,), ends[0][0], (ends[0][1],), inferred=True))
-    return [*found, *_infer_foreign_keys_by_values(tables, (*declared, *found), includes)] if large else found
+            guesses.append(ForeignKey(table.name, (column.name,), ends[0][0], (ends[0][1],), inferred=True))
+    return [*guesses, *_infer_foreign_keys_by_values(tables, (*keys, *guesses), includes)] if large else guesses
 
 
 def _infer_foreign_keys_by_values(
@@ -168,8 +168,8 @@ def _infer_foreign_keys_by_values(
     for table, column, form in other:
         holders = unique[form] if len(unique[form]) <= min(_MOST_HOLDERS, looks) else []
         looks -= len(holders)
-        held = [to for to in holders if includes(table.name, column.name, to.table.name, to.column.name)]
-        for target in _find_original(held) if held else ():
+        matches = [to for to in holders if includes(table.name, column.name, to.table.name, to.column.name)]
+        for target in _find_original(matches) if matches else ():
             yield ForeignKey(table.name, (column.name,), target.table.name, (target.column.name,), inferred=True)
 
 
@@ -233,12 +233,12 @@ def _find_best_targets(table: TableSchema, column: ColumnSchema, targets: _Targe
                 return fitting
         if name in _GENERIC:
             break
-    own = table.column(table.key[0]) if len(table.key) == 1 and not own_key else None
-    if own is None or own.kind != column.kind:
+    table_key = table.column(table.key[0]) if len(table.key) == 1 and not own_key else None
+    if table_key is None or table_key.kind != column.kind:
         return []
     # What names another row of the table: `mgr_id`, `parent_category_id`, `reports_to`.
-    named = words[:1] and words[0] in _SUPERIORS and words[1:] in (["id"], _split_into_words(own.name))
-    return [_Target(table, own)] if named or words == ["report", "to"] else []
+    is_parent_name = words[:1] and words[0] in _SUPERIORS and words[1:] in (["id"], _split_into_words(table_key.name))
+    return [_Target(table, table_key)] if is_parent_name or words == ["report", "to"] else []
 
 
 def _split_into_words(name: str) -> list[str]:

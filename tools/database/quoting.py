@@ -27,14 +27,14 @@ class NamingRules:
         mark: The character that names are quoted with.
         case: What an unquoted name means.
         tables_exact: Whether tables' names keep their spelling even where that of columns does not count.
-        reserved: Words, in lower case, that are no names unless they are quoted.
+        reserved_words: Words, in lower case, that are no names unless they are quoted.
     """
 
     dialect: str
     mark: str
     case: Case
     tables_exact: bool
-    reserved: frozenset[str]
+    reserved_words: frozenset[str]
 
     def key(self, name: str, in_quotes: bool = True) -> str:
         """Return the key by which names are compared; names with equal keys are the same.
@@ -52,7 +52,7 @@ class NamingRules:
     def can_be_unquoted(self, name: str) -> bool:
         """Whether a query may write a declared name without quotes."""
         same_case = self.case == "ignored" or self.key(name, in_quotes=False) == name
-        return same_case and _PLAIN.match(name) is not None and name.lower() not in self.reserved
+        return same_case and _PLAIN.match(name) is not None and name.lower() not in self.reserved_words
 
     def quote_name_if_needed(self, name: str) -> str:
         """Return a declared name as SQL, in quotes if necessary."""
@@ -66,17 +66,17 @@ class NamingRules:
 @lru_cache(maxsize=64)
 def get_naming_rules(dialect: str = "sqlite") -> NamingRules:
     """Return the naming rules of a dialect; an unknown dialect ignores case."""
-    told = _read_dialect_data().get(dialect, {})
-    reserved = frozenset(_read_dialect_data()["sqlite"]["reserved"].split())
+    rules = _read_dialect_data().get(dialect, {})
+    words = frozenset(_read_dialect_data()["sqlite"]["reserved"].split())
     if dialect != "sqlite":
         # sqlglot takes a while to import, and whoever only reads SQLite has no need of it here.
         from sqlglot.dialects.dialect import Dialect
 
-        known = Dialect.get(dialect)
-        listed: set[str] = known.generator_class.RESERVED_KEYWORDS if known is not None else set()
-        reserved = reserved.union(_read_dialect_data()["postgres"]["reserved"].split(), map(str.lower, listed))
-    exact = told.get("tables_exact", False)
-    return NamingRules(dialect, told.get("mark", '"'), told.get("case", "ignored"), exact, reserved)
+        grammar = Dialect.get(dialect)
+        keywords: set[str] = grammar.generator_class.RESERVED_KEYWORDS if grammar is not None else set()
+        words = words.union(_read_dialect_data()["postgres"]["reserved"].split(), map(str.lower, keywords))
+    exact = rules.get("tables_exact", False)
+    return NamingRules(dialect, rules.get("mark", '"'), rules.get("case", "ignored"), exact, words)
 
 
 def quote(name: str, dialect: str = "sqlite") -> str:

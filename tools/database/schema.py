@@ -118,8 +118,8 @@ class TableSchema:
     @property
     def primary_key(self) -> tuple[str, ...]:
         """Names of the primary key's columns in key order; empty if none is declared."""
-        keyed = sorted((column for column in self.columns if column.primary_key), key=lambda column: column.primary_key)
-        return tuple(column.name for column in keyed)
+        parts = sorted((column for column in self.columns if column.primary_key), key=lambda column: column.primary_key)
+        return tuple(column.name for column in parts)
 
     @cached_property
     def key(self) -> tuple[str, ...]:
@@ -177,14 +177,14 @@ class Schema:
 
     def column(self, table: str, name: str) -> ColumnSchema | None:
         """Return a column by table and name, in any case; None if it does not exist."""
-        found = self.table(table)
-        return found.column(name) if found else None
+        table_schema = self.table(table)
+        return table_schema.column(name) if table_schema else None
 
     def path(self, table: str) -> tuple[str, ...]:
         """Return the parts of a table's name; an unknown name is split at its dot."""
-        found = self.table(table)
-        if found is not None:
-            return found.path
+        table_schema = self.table(table)
+        if table_schema is not None:
+            return table_schema.path
         schema, _, name = table.partition(".") if self.dialect != "sqlite" else ("", "", table)
         return (schema, name) if schema and name else (table,)
 
@@ -200,9 +200,9 @@ class Schema:
             columns = (replace(column, samples=(), distinct=None, nulls=None) for column in table.columns)
             return replace(table, columns=tuple(columns), row_count=None)
 
-        stated = self.declared_only()
+        schema = self.declared_only()
         keys = tuple(key for key in self.foreign_keys if not key.inferred)
-        return replace(stated, tables=tuple(map(drop_samples_and_counts, stated.tables)), foreign_keys=keys)
+        return replace(schema, tables=tuple(map(drop_samples_and_counts, schema.tables)), foreign_keys=keys)
 
     def declared_only(self) -> Schema:
         """Return the schema without likely keys, meanings of codes and view definitions."""
@@ -241,10 +241,10 @@ class Schema:
 
 def select_keys_within_tables(keys: Iterable[ForeignKey], tables: Sequence[TableSchema]) -> tuple[ForeignKey, ...]:
     """Return the foreign keys with both ends among the columns of the given tables."""
-    named = _index_by_name(tables)
+    tables_by_name = _index_by_name(tables)
 
     def has_all(name: str, columns: tuple[str, ...]) -> bool:
-        table = named.get(name) or named.get(name.lower())
+        table = tables_by_name.get(name) or tables_by_name.get(name.lower())
         return table is not None and all(map(table.column, columns))
 
     return tuple(key for key in keys if has_all(key.table, key.columns) and has_all(key.ref_table, key.ref_columns))

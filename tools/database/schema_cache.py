@@ -48,16 +48,16 @@ class SchemaCache:
 
     def get(self, catalogue: object, read: Callable[[bool], Schema]) -> Schema:
         """Return the cached schema of a catalogue, reading it again if it is outdated."""
-        known = self._find_cached_schema(catalogue)
-        if known is not None and not self._is_refresh_due(known):
-            return known.schema
-        if not self._lock.acquire(blocking=known is None):
-            assert known is not None
-            return known.schema
+        entry = self._find_cached_schema(catalogue)
+        if entry is not None and not self._is_refresh_due(entry):
+            return entry.schema
+        if not self._lock.acquire(blocking=entry is None):
+            assert entry is not None
+            return entry.schema
         try:
             latest = self._find_cached_schema(catalogue)
-            if latest is None or latest is known:
-                latest = self._last = self._read_schema(catalogue, known, read)
+            if latest is None or latest is entry:
+                latest = self._last = self._read_schema(catalogue, entry, read)
             return latest.schema
         finally:
             self._lock.release()
@@ -66,22 +66,22 @@ class SchemaCache:
         last = self._last
         return last if last is not None and (last.catalogue is catalogue or last.catalogue == catalogue) else None
 
-    def _read_schema(self, catalogue: object, known: _CacheEntry | None, read: Callable[[bool], Schema]) -> _CacheEntry:
+    def _read_schema(self, catalogue: object, entry: _CacheEntry | None, read: Callable[[bool], Schema]) -> _CacheEntry:
         start = time.monotonic()
         try:
             state = self._read_database_state()
-            schema = replace(read(known is not None), counted_at=time.time())
+            schema = replace(read(entry is not None), counted_at=time.time())
         except DatabaseUnavailable:
-            if known is None:
+            if entry is None:
                 raise
-            return replace(known, end=time.monotonic())
+            return replace(entry, end=time.monotonic())
         end = time.monotonic()
         return _CacheEntry(catalogue, schema, state, end, end - start)
 
-    def _is_refresh_due(self, known: _CacheEntry) -> bool:
-        if time.monotonic() - known.end < max(self._pause, _SHARE * known.seconds):
-            return known.has_empty_table and self._is_outdated(known.schema)
-        return self._read_database_state() != known.state
+    def _is_refresh_due(self, entry: _CacheEntry) -> bool:
+        if time.monotonic() - entry.end < max(self._pause, _SHARE * entry.seconds):
+            return entry.has_empty_table and self._is_outdated(entry.schema)
+        return self._read_database_state() != entry.state
 
     def _read_database_state(self) -> str:
         return self._state() or time.strftime("%Y-%m-%d %H")

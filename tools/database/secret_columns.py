@@ -123,31 +123,31 @@ _ENTROPY = 2.5
 def find_secret_columns(schema: Schema) -> set[tuple[str, str]]:
     """Return the columns of a schema that hold secrets, as pairs of table and column."""
     columns = [(table, column) for table in schema.tables for column in table.columns]
-    found = {(table.name, column.name) for table, column in columns if _is_secret_column(column, table.name)}
+    places = {(table.name, column.name) for table, column in columns if _is_secret_column(column, table.name)}
     settings = {(table.name, column.name) for table, column in columns if _is_named_by_secrets(column, table)}
-    if not found and not settings and not any(has_secret_name(table.definition) for table in schema.tables):
-        return found
+    if not places and not settings and not any(has_secret_name(table.definition) for table in schema.tables):
+        return places
     from .secret_views import TEXT_KINDS, find_view_columns_with_secrets
 
-    secrets = {text for table, column in columns if (table.name, column.name) in found for text in _list_texts(column)}
-    own = {column.name.lower() for table, column in columns if table.kind == "table"}
-    for table, column in columns if found else ():
+    secrets = {text for table, column in columns if (table.name, column.name) in places for text in _list_texts(column)}
+    base = {column.name.lower() for table, column in columns if table.kind == "table"}
+    for table, column in columns if places else ():
         # A view, or a copy, may call a secret column something else.
         is_view = table.kind != "table"
         texts = _list_texts(column)
         copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in texts)
-        renamed = is_view and column.name.lower() not in own and column.samples and _has_secret_values(column, "token")
+        renamed = is_view and column.name.lower() not in base and column.samples and _has_secret_values(column, "token")
         if copied or (renamed and not all(map(_UUID.fullmatch, texts))):
-            found.add((table.name, column.name))
-    found |= settings  # most of their values are no secrets, so that what equals one is no copy of a secret
-    holders = {table for table, _ in found}
+            places.add((table.name, column.name))
+    places |= settings  # most of their values are no secrets, so that what equals one is no copy of a secret
+    holders = {table for table, _ in places}
     # No engine says for certain from which columns one is generated.
-    found |= {
+    places |= {
         (table.name, column.name)
         for table, column in columns
         if column.generated and column.kind in TEXT_KINDS and table.name in holders
     }
-    return found | find_view_columns_with_secrets(schema, found)
+    return places | find_view_columns_with_secrets(schema, places)
 
 
 @lru_cache(10_000)
@@ -188,11 +188,11 @@ def _is_named_by_secrets(column: ColumnSchema, table: TableSchema) -> bool:
     if "".join(split_name(column.name)[-1:]).removesuffix("s") not in _SETTINGS:
         return False
     # A name of an event, such as reset_password, stands many times.
-    keys = (one for one in table.columns if one is not column and (one.primary_key or one.distinct == table.row_count))
+    keys = (key for key in table.columns if key is not column and (key.primary_key or key.distinct == table.row_count))
     texts = [text for key in keys for text in _list_texts(key) if " " not in text]
     # Of many settings the samples are but a few.
-    whole = {*_split_into_words(table.name)[-1:]} <= _TABLES_OF_SETTINGS
-    return any(map(is_secret_name, texts)) or (whole and bool(texts))
+    is_settings_table = {*_split_into_words(table.name)[-1:]} <= _TABLES_OF_SETTINGS
+    return any(map(is_secret_name, texts)) or (is_settings_table and bool(texts))
 
 
 def _has_secret_values(column: ColumnSchema, name: str) -> bool:
@@ -250,13 +250,13 @@ def _classify_secret_name(name: str, table: str) -> str:
                 return ""
             if ending == "pass" and len(words) > 1 and words[-2] not in _LOGINS:
                 return ""
-            return next((each for each in _SURE if ending.endswith(each)), ending)
+            return next((kind for kind in _SURE if ending.endswith(kind)), ending)
     return ""
 
 
 def _split_into_words(name: str) -> list[str]:
-    found = split_name(name.replace("ł", "l"), keep_digits=True)
-    words = [word if word in _NAMES or word in _AFTER else word.rstrip("0123456789") for word in found]
+    parts = split_name(name.replace("ł", "l"), keep_digits=True)
+    words = [word if word in _NAMES or word in _AFTER else word.rstrip("0123456789") for word in parts]
     return [word if word in _AFTER or word.endswith("ss") else word.removesuffix("s") for word in words if word]
 
 

@@ -40,7 +40,7 @@ def find_view_columns_with_secrets(schema: Schema, secrets: Collection[tuple[str
     counted or measured does not show. Of tables and columns that the schema lacks, since they may not be read, the name
     alone tells, as that of a partition's column does.
     """
-    found = set(secrets) | _guess_secret_view_columns(schema, secrets)
+    places = set(secrets) | _guess_secret_view_columns(schema, secrets)
     tables: dict[str, TableSchema] = {}
     for table in schema.tables:
         name = table.name.casefold()
@@ -52,24 +52,24 @@ def find_view_columns_with_secrets(schema: Schema, secrets: Collection[tuple[str
     columns = {_extract_words(column) for _, column in secrets}
     due = {view.name for view, _, words in views if any(name <= words for name in columns)}
     due |= {view.name for view, _, _ in views if has_secret_name(view.definition)}
-    fresh = {table for table, _ in found}
+    fresh = {table for table, _ in places}
     while fresh or due:
-        before = frozenset(found)
+        before = frozenset(places)
         names = {table: _extract_words(_remove_schema_prefix(table)) for table in fresh}
         for view, texts, words in views:
             others = (name for table, name in names.items() if table != view.name)
-            if not texts <= found and (view.name in due or any(name <= words for name in others)):
-                found |= texts & _find_secret_view_columns(view, schema.dialect, tables, found)
-        fresh, due = {table for table, _ in found - before}, set[str]()
-    return found - set(secrets)
+            if not texts <= places and (view.name in due or any(name <= words for name in others)):
+                places |= texts & _find_secret_view_columns(view, schema.dialect, tables, places)
+        fresh, due = {table for table, _ in places - before}, set[str]()
+    return places - set(secrets)
 
 
 def find_views_naming_tables(schema: Schema, tables: Iterable[str]) -> set[str]:
     """Return the views whose definitions may name the given tables or a secret column."""
     names = [_extract_words(_remove_schema_prefix(table)) for table in tables]
     words = {view.name: _extract_words(view.definition) for view in schema.tables if view.definition}
-    named = {view for view in words if any(name <= words[view] for name in names)}
-    return named | {view.name for view in schema.tables if has_secret_name(view.definition)}
+    views = {view for view in words if any(name <= words[view] for name in names)}
+    return views | {view.name for view in schema.tables if has_secret_name(view.definition)}
 
 
 def _extract_words(text: str) -> frozenset[str]:
@@ -136,13 +136,13 @@ class _Scope:
         parts = [part.name.casefold() for part in node.parts]
         if len(parts) == 1 and parts[0] in self.ctes:
             return self.ctes[parts[0]]
-        known = [self.tables[name] for start in range(len(parts)) if (name := ".".join(parts[start:])) in self.tables]
-        known = known[:1] or [table for name, table in self.tables.items() if _remove_schema_prefix(name) == parts[-1]]
-        if not known:
+        hits = [self.tables[name] for start in range(len(parts)) if (name := ".".join(parts[start:])) in self.tables]
+        hits = hits[:1] or [table for name, table in self.tables.items() if _remove_schema_prefix(name) == parts[-1]]
+        if not hits:
             return []
-        if len(known) != 1 or known[0].total_columns != len(known[0].columns):
+        if len(hits) != 1 or hits[0].total_columns != len(hits[0].columns):
             raise SqlglotError(f"unknown columns of {node.name}")
-        table = known[0]
+        table = hits[0]
         return [(column.name.casefold(), (table.name, column.name) in self.secrets) for column in table.columns]
 
     def find_source_columns(self, source: str = "") -> _Columns:
@@ -156,9 +156,9 @@ class _Scope:
         while place is not None:
             columns = place.find_source_columns(source)
             if not isinstance(column.this, exp.Star):
-                named = [each for each in columns if each[0] == name]
-                columns = named or (not source and place.find_source_columns(name)) or []
-            columns = columns or [each for each in place.before if not source and each[0] == name]
+                matches = [pair for pair in columns if pair[0] == name]
+                columns = matches or (not source and place.find_source_columns(name)) or []
+            columns = columns or [pair for pair in place.before if not source and pair[0] == name]
             if columns:
                 return any(shows for _, shows in columns)
             if source in dict(place.sources):
@@ -210,8 +210,8 @@ def _add_ctes_to_scope(query: exp.Query, scope: _Scope) -> _Scope:
         later.discard(name)
         # To SQLite, and among recursive ones, it is no table.
         # Without the word RECURSIVE it may read itself all the same.
-        own = () if clause.args.get("recursive") or name in scope.tables else (name,)
-        if any(table.name.casefold() in {*later, *own} for table in arms.find_all(exp.Table)):
+        self_names = () if clause.args.get("recursive") or name in scope.tables else (name,)
+        if any(table.name.casefold() in {*later, *self_names} for table in arms.find_all(exp.Table)):
             raise SqlglotError("a common table expression is used before it is defined")
         if clause.args.get("recursive") and isinstance(arms, exp.SetOperation) and not arms.args.get("with_"):
             first = _apply_column_aliases(_trace_outputs(arms.this, scope), cte)
@@ -228,7 +228,7 @@ def _add_ctes_to_scope(query: exp.Query, scope: _Scope) -> _Scope:
 def _merge_union_columns(first: _Columns, second: _Columns) -> _Columns:
     if len(first) != len(second):
         raise SqlglotError("UNION arms with different numbers of columns")
-    return [(name, one or other) for (name, one), (_, other) in zip(first, second, strict=True)]
+    return [(name, shows or other) for (name, shows), (_, other) in zip(first, second, strict=True)]
 
 
 def _add_source_to_scope(node: exp.Expr, scope: _Scope) -> _Scope:

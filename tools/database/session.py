@@ -36,8 +36,8 @@ class Permissions:
     @classmethod
     def of(cls, allow: Iterable[str] | None = None, deny: Iterable[str] = ()) -> Permissions:
         """Return permissions from two lists: `allow=None` allows everything, `allow=()` nothing."""
-        allowed = None if allow is None else _normalize_entries(allow)
-        return cls((), ("*",)) if allowed == () else cls(allowed or (), _normalize_entries(deny))
+        allow_entries = None if allow is None else _normalize_entries(allow)
+        return cls((), ("*",)) if allow_entries == () else cls(allow_entries or (), _normalize_entries(deny))
 
     def __bool__(self) -> bool:
         return any(layer.allow or layer.deny for layer in self.list_permission_layers())
@@ -81,17 +81,17 @@ class Permissions:
         the name of a table. In doubt the answer is no.
         """
         # An entry's own `*` is a character that only a `*` of another one matches.
-        denied = [entry for layer in other.list_permission_layers() for entry in layer.deny]
+        deny_entries = [entry for layer in other.list_permission_layers() for entry in layer.deny]
         allows = [layer.allow for layer in other.list_permission_layers() if layer.allow]
         return all(
-            all(has_match(denied, (entry,)) for entry in layer.deny)
+            all(has_match(deny_entries, (entry,)) for entry in layer.deny)
             and (not layer.allow or any(all(has_match(layer.allow, (entry,)) for entry in allow) for allow in allows))
             for layer in self.list_permission_layers()
         )
 
 
-def _normalize_entries(given: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted({entry.strip().lower() for entry in given}))
+def _normalize_entries(entries: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({entry.strip().lower() for entry in entries}))
 
 
 @dataclass(frozen=True)
@@ -203,6 +203,6 @@ def make_comment(identity: Identity) -> str:
     It has the form that sqlcommenter and OpenTelemetry read: keys in order, values in quotes and percent-encoded, so
     that no value can end the comment. It stands first, for servers cut long statements short in what they list.
     """
-    told = {"application": "tableturn", "thread": _THREAD.get(), "user": identity.name}
-    pairs = (f"{name}='{quote(value[:_LONGEST], safe='', errors='replace')}'" for name, value in told.items() if value)
+    tags = {"application": "tableturn", "thread": _THREAD.get(), "user": identity.name}
+    pairs = (f"{name}='{quote(value[:_LONGEST], safe='', errors='replace')}'" for name, value in tags.items() if value)
     return f"/*{','.join(pairs)}*/ "

@@ -87,26 +87,26 @@ class RunningQuery:
     connection: InterruptibleConnection
     deadline: float  # on the `time.monotonic` clock
     cancellation: Cancellation | None = None
-    stopped: Literal["", "time", "cancelled"] = ""
+    outcome: Literal["", "time", "cancelled"] = ""
     done: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(self, now: float) -> None:
         """Interrupt the query if its time is over or it was cancelled."""
         # Again and again, because an interrupt before the first step is forgotten.
-        if not self.stopped:
+        if not self.outcome:
             if self.cancellation is not None and self.cancellation.cancelled:
-                self.stopped = "cancelled"
+                self.outcome = "cancelled"
             elif now > self.deadline:
-                self.stopped = "time"
-        if self.stopped:
+                self.outcome = "time"
+        if self.outcome:
             with self.lock:
                 if not self.done:
                     self.connection.interrupt()
 
     def make_timeout(self, seconds: float) -> QueryTimeout:
         """Return the error for a query that was stopped by time or cancellation."""
-        return QueryTimeout(CANCELLED if self.stopped == "cancelled" else OVERDUE.format(seconds=seconds))
+        return QueryTimeout(CANCELLED if self.outcome == "cancelled" else OVERDUE.format(seconds=seconds))
 
 
 class Watchdog:

@@ -86,8 +86,8 @@ def unpack_error(data: bytes) -> TableturnError:
         case [str(name), str(), str(message)] if name in _OF_OPENING:
             return _OF_OPENING[name](message)
         case [str(name), str(kind), str(message)] if name in _ERRORS and kind in QueryErrorKind.__args__:
-            known: Any = kind
-            return _ERRORS[name](message, known)
+            error_kind: Any = kind
+            return _ERRORS[name](message, error_kind)
         case _:
             raise ValueError("no error")
 
@@ -100,7 +100,7 @@ def send(sock: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: floa
 
 
 def receive(
-    sock: socket.socket, most: int, deadline: float = math.inf, check: Callable[[], None] | None = None
+    sock: socket.socket, limit: int, deadline: float = math.inf, check: Callable[[], None] | None = None
 ) -> tuple[int, bytes] | None:
     """Return the next message from a socket; None if the connection has ended.
 
@@ -108,14 +108,14 @@ def receive(
     message is awaited, and raises an error to give up.
 
     Raises:
-        ValueError: The message is longer than `most` bytes.
+        ValueError: The message is longer than `limit` bytes.
         TimeoutError: The deadline passes before the message is complete.
     """
     head = _receive_bytes(sock, _HEAD.size, deadline, check)
     if head is None:
         return None
     length, kind = _HEAD.unpack(head)
-    if length > most:
+    if length > limit:
         raise ValueError("the message exceeds the size limit")
     body = _receive_bytes(sock, length, deadline, check)
     return None if body is None else (kind, body)
@@ -123,9 +123,9 @@ def receive(
 
 def _receive_bytes(sock: socket.socket, size: int, deadline: float, check: Callable[[], None] | None) -> bytes | None:
     """Return `size` bytes from a socket; None if the connection ends first."""
-    whole = memoryview(bytearray(size))
-    left = whole
-    while left:
+    message = memoryview(bytearray(size))
+    remaining = message
+    while remaining:
         if check is not None:
             check()
         # Set anew for each part: whoever sends byte by byte gains no time.
@@ -135,13 +135,13 @@ def _receive_bytes(sock: socket.socket, size: int, deadline: float, check: Calla
                 raise TimeoutError("the message did not arrive completely in time")
             sock.settimeout(min(seconds, _LONGEST_WAIT if check is None else _CHECK_SECONDS))
         try:
-            read = sock.recv_into(left)
+            count = sock.recv_into(remaining)
         except TimeoutError:
             continue
-        if not read:
+        if not count:
             return None
-        left = left[read:]
-    return bytes(whole)
+        remaining = remaining[count:]
+    return bytes(message)
 
 
 _LONG_INTEGER = 1
@@ -152,8 +152,8 @@ _TYPES = frozenset({"integer", "real", "text", "blob", "null", "mixed"})
 def pack_table(table: Table) -> bytes:
     """Pack the result of a query as bytes."""
     columns = tuple(zip(*table.rows, strict=True))
-    told = (table.columns, table.types, len(table.rows), columns, table.truncated, table.elapsed)
-    return ormsgpack.packb(told, _pack_long_integer, ormsgpack.OPT_PASSTHROUGH_BIG_INT)
+    fields = (table.columns, table.types, len(table.rows), columns, table.truncated, table.elapsed)
+    return ormsgpack.packb(fields, _pack_long_integer, ormsgpack.OPT_PASSTHROUGH_BIG_INT)
 
 
 def _pack_long_integer(value: Any) -> ormsgpack.Ext:
@@ -185,5 +185,5 @@ def set_limit(kind: int, value: int) -> None:
     import resource  # which some systems lack, where there are no workers
 
     hard = resource.getrlimit(kind)[1]
-    most = value if hard == resource.RLIM_INFINITY else hard if value == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(kind, (most, hard))
+    maximum = value if hard == resource.RLIM_INFINITY else hard if value == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (maximum, hard))

@@ -84,7 +84,7 @@ class _LimitedDatabase:
         self.queries = queries
         # Whatever a first query makes, threads included, is no part of what later ones may use.
         queries.execute("SELECT 1", Limits(memory_bytes=0), None)
-        self._held = measure_address_space() + own_bytes
+        self._base_bytes = measure_address_space() + own_bytes
         self._files, self._threads = files, threads
         if files:
             highest = max(map(int, os.listdir("/proc/self/fd")))
@@ -95,7 +95,7 @@ class _LimitedDatabase:
 
     def run(self, sql: str, limits: Limits, sink: Sink | None) -> bytes:
         """Run a query under the given limits and return the packed result."""
-        set_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
+        set_limit(resource.RLIMIT_AS, self._base_bytes + limits.memory_bytes if limits.memory_bytes else _INFINITE)
         set_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
         # The last of three: the caller kills it in time, and the query ends by itself before that.
         set_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + self._threads * limits.seconds) + 1)

@@ -77,8 +77,8 @@ def _yield_possible_tables(ran: SandboxResult, table: Table) -> Iterator[Table]:
 
 def _are_certainly_different(code: Table, sql: Table) -> bool:
     """Whether two results certainly differ, although at least one of them is truncated."""
-    cut, whole = (code, sql) if code.truncated else (sql, code)
-    return len(code.columns) != len(sql.columns) or (not whole.truncated and len(whole.rows) <= len(cut.rows))
+    part, other = (code, sql) if code.truncated else (sql, code)
+    return len(code.columns) != len(sql.columns) or (not other.truncated and len(other.rows) <= len(part.rows))
 
 
 def _replace_table_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
@@ -88,8 +88,8 @@ def _replace_table_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
 
 def _is_any_reading_equal(readings: Sequence[Table], sql: Table, ordered: bool, work: WorkLimit) -> bool | None:
     """Whether any reading equals the SQL's result; None if the work limit is reached."""
-    expected = _normalize_table_times(sql)
-    verdicts = [compare_results(expected, _normalize_table_times(reading), ordered, work=work) for reading in readings]
+    reference = _normalize_table_times(sql)
+    verdicts = [compare_results(reference, _normalize_table_times(reading), ordered, work=work) for reading in readings]
     return True if True in verdicts else None if None in verdicts else False
 
 
@@ -107,10 +107,10 @@ def _normalize_time_cell(cell: Cell) -> Cell:
 
 def _convert_digits(sql: Table, code: Table) -> Table:
     """Return `sql` with digit texts as numbers, except in columns that `code` also has."""
-    known = {frozenset(Counter(column).items()) for column in zip(*code.rows, strict=True)}
+    code_columns = {frozenset(Counter(column).items()) for column in zip(*code.rows, strict=True)}
     columns = [
         column
-        if frozenset(Counter(column).items()) in known
+        if frozenset(Counter(column).items()) in code_columns
         else tuple(int(cell) if isinstance(cell, str) and _DIGITS.fullmatch(cell) else cell for cell in column)
         for column in zip(*sql.rows, strict=True)
     ]
@@ -122,8 +122,8 @@ def _describe_result_difference(code: Table, sql: Table, ordered: bool, work: Wo
     if columns != len(sql.columns):
         return f"The code gives {columns} column{'s' if columns != 1 else ''}, the SQL {len(sql.columns)}."
     if code.truncated or sql.truncated or rows != len(sql.rows):
-        more, most = ("more than " if table.truncated else "" for table in (code, sql))
-        return f"The code gives {more}{rows} row{'s' if rows != 1 else ''}, the SQL {most}{len(sql.rows)}."
+        more, sql_more = ("more than " if table.truncated else "" for table in (code, sql))
+        return f"The code gives {more}{rows} row{'s' if rows != 1 else ''}, the SQL {sql_more}{len(sql.rows)}."
     if ordered and _is_any_reading_equal([code], sql, False, work):
         return "The code and the SQL give the same rows in another order."
     return "The code and the SQL give as many rows and columns, with other values."

@@ -41,14 +41,14 @@ def convert_value_to_answer(value: object, limit: int) -> CodeAnswer:
     """
     if pd.api.types.is_scalar(value):
         return CodeAnswer(["result"], [[_convert_to_plain_value(value)]], False, 0)
-    frame, index_columns, labelled = _convert_to_data_frame(value)
+    frame, index_columns, by_label = _convert_to_data_frame(value)
     if frame.shape[1] > MOST_COLUMNS:
         raise AnswerTooLarge(TOO_WIDE)
     head = frame.iloc[:limit]
     # Column by column and by position: names may repeat.
     cells = [[_convert_to_plain_value(value) for value in head.iloc[:, position]] for position in range(head.shape[1])]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return CodeAnswer([_format_name(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled)
+    return CodeAnswer([_format_name(name) for name in frame.columns], rows, len(frame) > limit, index_columns, by_label)
 
 
 def _convert_to_data_frame(value: object) -> tuple[pd.DataFrame, int, bool]:

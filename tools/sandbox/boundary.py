@@ -93,16 +93,16 @@ def drop_unneeded_capabilities(*paths: str) -> None:
     """
     header, sets = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
     _check_libc_result(_load_libc().capget(header, sets))
-    permitted = sets[1] | sets[4] << 32
-    if permitted:
-        _set_capabilities(0, permitted)
+    capabilities = sets[1] | sets[4] << 32
+    if capabilities:
+        _set_capabilities(0, capabilities)
         readable = all(os.access(path, os.R_OK, effective_ids=True) for path in paths)
-        _set_capabilities(permitted, permitted)
-        _drop_capabilities(0 if readable else permitted & 1 << _CAP_DAC_READ_SEARCH)
+        _set_capabilities(capabilities, capabilities)
+        _drop_capabilities(0 if readable else capabilities & 1 << _CAP_DAC_READ_SEARCH)
 
 
-def _drop_capabilities(kept: int = 0) -> None:
-    """Drop the capabilities of root permanently, except those in `kept`."""
+def _drop_capabilities(exceptions: int = 0) -> None:
+    """Drop the capabilities of root permanently, except those in `exceptions`."""
     capability = 0
     while _load_libc().prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) >= 0:
         # Refused to who is not root, and then there is nothing to drop.
@@ -110,13 +110,13 @@ def _drop_capabilities(kept: int = 0) -> None:
         capability += 1
     # The question past the last one failed, and nobody is to take that for an error of their own.
     ctypes.set_errno(0)
-    _set_capabilities(kept, kept)
+    _set_capabilities(exceptions, exceptions)
 
 
 def _set_capabilities(effective: int, permitted: int) -> None:
     low, high = (effective & _LOW, permitted & _LOW, 0), (effective >> 32, permitted >> 32, 0)
-    header, wanted = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)(*low, *high)
-    _check_libc_result(_load_libc().capset(header, wanted))
+    header, sets = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)(*low, *high)
+    _check_libc_result(_load_libc().capset(header, sets))
 
 
 def _apply_landlock_ruleset() -> None:
@@ -140,12 +140,12 @@ def _apply_syscall_filter(files: bool = False) -> None:
         raise OSError("this processor's system calls are not known to the sandbox")
     steps = build_filter_program(machine, files)
     program = _SeccompFilterProgram(len(steps) // 8, steps)
-    unmatched = _check_libc_result(
+    thread = _check_libc_result(
         _load_libc().syscall(
             machine.seccomp, _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_TSYNC, ctypes.byref(program)
         )
     )
-    if unmatched:
+    if thread:
         raise OSError("another thread has a system call filter of its own")
 
 

@@ -66,37 +66,37 @@ def load_frames(
     Of the limits `frame_rows` applies to each table, `input_bytes` and `seconds` to all together; a cancellation
     ends the reading, and leaves out what was not read yet. Of code that doesn't parse nothing is loaded.
     """
-    schema, withheld = database.schema(), database.leaving().column_levels
+    schema, levels = database.schema(), database.leaving().column_levels
     tables = {name: table for name in _find_string_constants(code) if (table := schema.table(name)) is not None}
-    loaded: dict[str, pandas.DataFrame] = {}
-    sampled: list[str] = []
+    frames_by_table: dict[str, pandas.DataFrame] = {}
+    samples: list[str] = []
     notes: list[str] = []
     deadline = time.monotonic() + limits.seconds
     room = limits.input_bytes
     for table in {table.name: table for table in tables.values()}.values():
-        left_out = [column.name for column in table.columns if (table.name, column.name) in withheld]
-        if left_out:
-            table = replace(table, columns=tuple(c for c in table.columns if c.name not in left_out))
-            notes.append(f"The code did not see {', '.join(left_out)} of table {table.name}: only a query can.")
+        hidden_names = [column.name for column in table.columns if (table.name, column.name) in levels]
+        if hidden_names:
+            table = replace(table, columns=tuple(c for c in table.columns if c.name not in hidden_names))
+            notes.append(f"The code did not see {', '.join(hidden_names)} of table {table.name}: only a query can.")
         if not table.columns:
             continue
         seconds = deadline - time.monotonic()
         try:
             if seconds <= 0:
                 raise QueryTimeout(f"loading tables took longer than {limits.seconds:g} s")
-            left = Limits(seconds=seconds, rows=limits.frame_rows, cell_bytes=_CELL_BYTES, result_bytes=room)
-            rows, spread = _TableReader(database, table, cancellation).read(left)
+            table_limits = Limits(seconds=seconds, rows=limits.frame_rows, cell_bytes=_CELL_BYTES, result_bytes=room)
+            rows, spread = _TableReader(database, table, cancellation).read(table_limits)
         except QueryError as error:
             notes.append(f"Table {table.name} was not loaded: {error}.")
             continue
         room -= estimate_rows_size(rows.rows)
-        loaded[table.name] = _convert_to_data_frame(rows, table)
+        frames_by_table[table.name] = _convert_to_data_frame(rows, table)
         if rows.truncated:
-            sampled.append(table.name)
+            samples.append(table.name)
             count = f"{'' if spread else 'the first '}{len(rows.rows):,}"
             notes.append(f"The code saw {count} rows of table {table.name}, which has more.")
-    frames = {name: loaded[table.name] for name, table in tables.items() if table.name in loaded}
-    return LoadedFrames(frames, tuple(sampled), tuple(notes))
+    frames = {name: frames_by_table[table.name] for name, table in tables.items() if table.name in frames_by_table}
+    return LoadedFrames(frames, tuple(samples), tuple(notes))
 
 
 def _convert_to_data_frame(rows: Table, table: TableSchema) -> pandas.DataFrame:
@@ -163,13 +163,13 @@ class _TableReader:
             first = self._read_first_rows(limits)
             if not first.truncated or kind != "table":
                 return first, False
-        started = time.monotonic()
+        start = time.monotonic()
         with contextlib.suppress(QueryTimeout):
             rows = self._read_sample_rows(replace(limits, seconds=limits.seconds * _SHARE_OF_TIME))
             # Fewer come of a table that has shrunk since its rows were counted.
             if len(rows.rows) == limits.rows:
                 return replace(rows, truncated=True), True
-        return self._read_first_rows(replace(limits, seconds=limits.seconds - (time.monotonic() - started))), False
+        return self._read_first_rows(replace(limits, seconds=limits.seconds - (time.monotonic() - start))), False
 
     def _read_first_rows(self, limits: Limits) -> Table:
         return self._execute(f"SELECT {self._columns} FROM {self._name}", limits)
@@ -177,23 +177,23 @@ class _TableReader:
     def _read_sample_rows(self, limits: Limits) -> Table:
         """Read a sample of rows, chosen by row number, or by position if numbers are missing."""
         names = {column.name.lower() for column in self._table.columns}
-        if number := next((each for each in _NUMBER_NAMES if each not in names), None):
-            chosen = self._build_sample_query(f"SELECT {number} AS n FROM {self._name}", limits.rows)
+        if number := next((name for name in _NUMBER_NAMES if name not in names), None):
+            numbers = self._build_sample_query(f"SELECT {number} AS n FROM {self._name}", limits.rows)
             with contextlib.suppress(QueryFailed, QueryRejected):
-                return self._execute(f"SELECT {self._columns} FROM {self._name} WHERE {number} IN ({chosen})", limits)
+                return self._execute(f"SELECT {self._columns} FROM {self._name} WHERE {number} IN ({numbers})", limits)
         position = quote(max(names, key=len) + "_", self._database.dialect)
         number = _POSITIONS.get(self._database.dialect, _POSITION)
-        chosen = self._build_sample_query(f"SELECT {number} AS n FROM {self._name}", limits.rows)
-        placed = f"SELECT {self._columns}, {number} AS {position} FROM {self._name}"
-        return self._execute(f"SELECT {self._columns} FROM ({placed}) AS placed WHERE {position} IN ({chosen})", limits)
+        numbers = self._build_sample_query(f"SELECT {number} AS n FROM {self._name}", limits.rows)
+        rows = f"SELECT {self._columns}, {number} AS {position} FROM {self._name}"
+        return self._execute(f"SELECT {self._columns} FROM ({rows}) AS placed WHERE {position} IN ({numbers})", limits)
 
-    def _build_sample_query(self, numbers: str, wanted: int) -> str:
-        """Return a query that selects a pseudo-random sample of `wanted` row numbers."""
-        most = _PRIME
+    def _build_sample_query(self, numbers: str, count: int) -> str:
+        """Return a query that selects a pseudo-random sample of `count` row numbers."""
+        threshold = _PRIME
         if self._table.row_count:
-            candidates = wanted + _DEVIATIONS * math.sqrt(wanted) + 10
-            most = min(_PRIME, int(_PRIME * candidates / self._table.row_count))
+            candidates = count + _DEVIATIONS * math.sqrt(count) + 10
+            threshold = min(_PRIME, int(_PRIME * candidates / self._table.row_count))
         spread = f"SELECT n, (n % {_PRIME} + {_PRIME}) * {_FACTOR} % {_PRIME} AS h FROM ({numbers}) AS numbers"
-        mixed = f"SELECT n, h * h % {_PRIME} AS h FROM ({spread}) AS spread"
-        first = f"SELECT n FROM ({mixed}) AS mixed WHERE h <= {most} ORDER BY h, n LIMIT {wanted}"
+        squares = f"SELECT n, h * h % {_PRIME} AS h FROM ({spread}) AS spread"
+        first = f"SELECT n FROM ({squares}) AS mixed WHERE h <= {threshold} ORDER BY h, n LIMIT {count}"
         return f"SELECT n FROM ({first}) AS chosen"  # MySQL knows no LIMIT directly within IN

@@ -93,10 +93,10 @@ class _CancellableWait:
         while True:
             if self._cancellation is not None and self._cancellation.cancelled:
                 raise RunCancelled
-            left = self._deadline - time.monotonic()
-            if left <= 0:
+            seconds = self._deadline - time.monotonic()
+            if seconds <= 0:
                 raise TimeoutError
-            if ready := poll.poll(1_000 * (left if self._cancellation is None else min(left, _SLICE_SECONDS))):
+            if ready := poll.poll(1_000 * (seconds if self._cancellation is None else min(seconds, _SLICE_SECONDS))):
                 return ready
 
 
@@ -129,8 +129,8 @@ def exchange_with_worker(
         if len(pipes) < 2:
             for end in pipes:
                 os.close(end)
-            few = _RunOutcome(problem="this process has too many open files to run code")
-            return few if data == PIPES_FOLLOW else _explain_missing_reply(data, limits)
+            outcome = _RunOutcome(problem="this process has too many open files to run code")
+            return outcome if data == PIPES_FOLLOW else _explain_missing_reply(data, limits)
         reply = _pipe_bytes(pipes[0], pipes[1], request, limits.result_bytes, wait)
         if reply is None:
             return _RunOutcome(problem=f"the result has more than {limits.result_bytes:,} bytes")
@@ -180,12 +180,12 @@ def _write_request_part(end: int, request: list[memoryview]) -> bool:
     """Write as much of the request as the pipe accepts; return whether any is left."""
     while request:
         try:
-            written = os.write(end, request[0][:_PART_BYTES])
+            size = os.write(end, request[0][:_PART_BYTES])
         except BlockingIOError:
             return True
         except BrokenPipeError:
             return False
-        request[0] = request[0][written:]
+        request[0] = request[0][size:]
         if not request[0]:
             del request[0]
     return False
@@ -195,13 +195,13 @@ def _explain_missing_reply(ending: bytes, limits: SandboxLimits) -> _RunOutcome:
     """Return the outcome of a run without a reply, with the reason."""
     if not ending:
         return _RunOutcome(problem="the sandbox's parent process was ended during the run")
-    how = WorkerEnding.unpack(ending)
-    if how.cause == "timeout" or (how.cause == "signal" and how.code == signal.SIGXCPU):
+    cause = WorkerEnding.unpack(ending)
+    if cause.cause == "timeout" or (cause.cause == "signal" and cause.code == signal.SIGXCPU):
         return _make_timeout_outcome(limits)
-    if how.cause == "fork":
-        return _RunOutcome(problem=f"no process could be started for the run: {os.strerror(how.code)}")
-    if how.cause == "signal":
-        return _RunOutcome(problem=f"the run crashed ({signal.strsignal(how.code)})")
+    if cause.cause == "fork":
+        return _RunOutcome(problem=f"no process could be started for the run: {os.strerror(cause.code)}")
+    if cause.cause == "signal":
+        return _RunOutcome(problem=f"the run crashed ({signal.strsignal(cause.code)})")
     return _RunOutcome(problem="the run ended without a reply")
 
 

@@ -70,38 +70,38 @@ def run_python(
     Raises:
         SandboxUnavailable: This machine cannot keep the boundary.
     """
-    started = time.perf_counter()
+    start = time.perf_counter()
     _require_sandbox(limits.boundary)
     check = find_code_problem if static_check else find_size_problem
     if problem := check(code, limits.code_bytes):
-        return _make_failed_result(problem, started)
+        return _make_failed_result(problem, start)
     try:
         request = _build_worker_request(code, frames, limits)
         order = RunOrder(limits.seconds, limits.memory_bytes, limits.boundary)
         with acquire_slot(PARENT.turns, cancellation), PARENT.run(order) as line:
             outcome = exchange_with_worker(line, request, limits, cancellation)
     except ValueError as error:
-        return _make_failed_result(str(error), started)
+        return _make_failed_result(str(error), start)
     except RunCancelled:
-        return _make_failed_result("the run was cancelled", started)
+        return _make_failed_result("the run was cancelled", start)
     if outcome.problem:
-        return _make_failed_result(outcome.problem, started, outcome.timed_out)
+        return _make_failed_result(outcome.problem, start, outcome.timed_out)
     try:
-        return _parse_reply(outcome.reply, limits, time.perf_counter() - started)
+        return _parse_reply(outcome.reply, limits, time.perf_counter() - start)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-        return _make_failed_result("the run ended with a reply that is not one", started)
+        return _make_failed_result("the run ended with a reply that is not one", start)
 
 
 def run_on_database(
     code: str, database: Database, limits: SandboxLimits = DEFAULT_LIMITS, *, cancellation: Cancellation | None = None
 ) -> tuple[SandboxResult, LoadedFrames]:
     """Run code in the sandbox on the database tables that the code names."""
-    started = time.perf_counter()
+    start = time.perf_counter()
     _require_sandbox(limits.boundary)
     if problem := find_code_problem(code, limits.code_bytes):
-        return _make_failed_result(problem, started), LoadedFrames({})
-    loaded = load_frames(code, database, limits, cancellation)
-    return run_python(code, loaded.frames, limits, static_check=False, cancellation=cancellation), loaded
+        return _make_failed_result(problem, start), LoadedFrames({})
+    input_frames = load_frames(code, database, limits, cancellation)
+    return run_python(code, input_frames.frames, limits, static_check=False, cancellation=cancellation), input_frames
 
 
 def warm_up(boundary: Boundary = "kernel") -> None:
@@ -115,8 +115,8 @@ def _require_sandbox(boundary: Boundary) -> None:
         raise SandboxUnavailable(problem)
 
 
-def _make_failed_result(error: str, started: float, timed_out: bool = False) -> SandboxResult:
-    return SandboxResult(None, "", error, time.perf_counter() - started, timed_out)
+def _make_failed_result(error: str, start: float, timed_out: bool = False) -> SandboxResult:
+    return SandboxResult(None, "", error, time.perf_counter() - start, timed_out)
 
 
 def _build_worker_request(code: str, frames: Mapping[str, pandas.DataFrame], limits: SandboxLimits) -> list[memoryview]:
@@ -126,7 +126,7 @@ def _build_worker_request(code: str, frames: Mapping[str, pandas.DataFrame], lim
     for name, frame in frames.items():
         names.setdefault(id(frame), []).append(name)
     # A frame of several names travels once.
-    streams = [(alike, memoryview(encode_frame(frames[alike[0]]))) for alike in names.values()]
+    streams = [(aliases, memoryview(encode_frame(frames[aliases[0]]))) for aliases in names.values()]
     size = sum(len(stream) for _, stream in streams)
     if size > limits.input_bytes:
         raise ValueError(f"the tables take {size:,} bytes; the limit is {limits.input_bytes:,}: use fewer tables")

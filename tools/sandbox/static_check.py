@@ -45,9 +45,9 @@ def find_code_problem(code: str, limit: int = CODE_BYTES) -> str | None:
         line = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
         return f"{type(error).__name__}: {getattr(error, 'msg', error)}{line}"
     nodes = list(ast.walk(tree))
-    own = {name for node in nodes for name in _find_bound_names(node)}
+    bound_names = {name for node in nodes for name in _find_bound_names(node)}
     for node in nodes:
-        if problem := _find_node_problem(node, own):
+        if problem := _find_node_problem(node, bound_names):
             return f"not allowed: {problem} (line {getattr(node, 'lineno', 0)})"
     return None
 
@@ -61,13 +61,13 @@ def _find_bound_names(node: ast.AST) -> Iterator[str]:
             pass
 
 
-def _find_node_problem(node: ast.AST, own: Set[str]) -> str | None:
+def _find_node_problem(node: ast.AST, bound_names: Set[str]) -> str | None:
     match node:
         case ast.Import(names):
             return next((problem for name in names if (problem := _find_import_problem(name.name))), None)
         case ast.ImportFrom(module=module):
             return _find_import_problem(module or ".")
-        case ast.Name(id=name) if name in _FORBIDDEN_NAMES - own:
+        case ast.Name(id=name) if name in _FORBIDDEN_NAMES - bound_names:
             return f"`{name}`; compute with `db_dict`, `pd` and `np`"
         case ast.Name(id=name) | ast.Attribute(attr=name) if _DUNDER.fullmatch(name):
             return f"`{name}`"

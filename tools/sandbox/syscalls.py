@@ -112,10 +112,10 @@ def _build_syscall_rule(name: str) -> list[bytes]:
     if name in _NOT_EXECUTABLE:
         return [argument, _pack_filter_instruction(_JUMP_ANY_BIT, _PROT_EXEC, if_false=1), refuse, allow]
     if name == _ADVISING:
-        left = range(len(_ADVICES), 0, -1)
+        distances = range(len(_ADVICES), 0, -1)
         checks = [
             _pack_filter_instruction(_JUMP_EQUAL, advice, if_true=steps)
-            for advice, steps in zip(_ADVICES, left, strict=True)
+            for advice, steps in zip(_ADVICES, distances, strict=True)
         ]
         return [argument, *checks, refuse, allow]
     return [allow]

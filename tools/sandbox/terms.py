@@ -59,11 +59,11 @@ def get_default_sandbox_limits() -> SandboxLimits:
     It is no setting of the agent: whoever runs a turn may change those, and how strong the boundary must be is for
     who runs the machine to say. If it names no boundary, SettingsError is raised.
     """
-    named = os.environ.get(SANDBOX_VARIABLE, "") or SandboxLimits.boundary
+    name = os.environ.get(SANDBOX_VARIABLE, "") or SandboxLimits.boundary
     for boundary in get_args(Boundary):
-        if named == boundary:
+        if name == boundary:
             return SandboxLimits(boundary=boundary)
-    raise SettingsError(f"{SANDBOX_VARIABLE} is {named!r}: {_CHOOSE}")
+    raise SettingsError(f"{SANDBOX_VARIABLE} is {name!r}: {_CHOOSE}")
 
 
 @dataclass(frozen=True)

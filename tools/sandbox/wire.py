@@ -40,7 +40,7 @@ def decode_frame(stream: memoryview) -> pandas.DataFrame:
     # Series are not among the values that the stubs of `isetitem` know.
     frame: Any = table.select(range(width)).to_pandas(use_threads=False)
     for position, cells in zip(positions, table.columns[width:], strict=True):
-        values = [next((each for each in cell.values() if each is not None), None) for cell in cells.to_pylist()]
+        values = [next((value for value in cell.values() if value is not None), None) for cell in cells.to_pylist()]
         frame.isetitem(position, pandas.Series(values, index=frame.index, dtype=object))
     return frame
 
@@ -78,8 +78,8 @@ def _is_mixed_type_column(frame: pandas.DataFrame, position: int) -> bool:
     try:
         pyarrow.Array.from_pandas(column)
     except pyarrow.ArrowException:
-        what = f"column {frame.columns[position]!r} holds a {strange[0].__name__}"
-        raise ValueError(f"{what}, which cannot be passed to the sandbox") from None
+        problem = f"column {frame.columns[position]!r} holds a {strange[0].__name__}"
+        raise ValueError(f"{problem}, which cannot be passed to the sandbox") from None
     return False
 
 

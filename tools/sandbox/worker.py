@@ -44,17 +44,17 @@ class PrintedText(io.TextIOBase):
 def work(request_fd: int, reply_fd: int) -> None:
     """Read a request, run the code in this confined process and write the reply."""
     request = read_request(request_fd)
-    printed = PrintedText(request.output_chars)
-    sys.stdout = sys.stderr = printed
+    output = PrintedText(request.output_chars)
+    sys.stdout = sys.stderr = output
     warnings.simplefilter("ignore")
     try:
-        text = _encode_reply(_run_requested_code(request), printed, request)
+        text = _encode_reply(_run_requested_code(request), output, request)
     except AnswerTooLarge as error:
-        text = _encode_error_reply(str(error), printed, request)
+        text = _encode_error_reply(str(error), output, request)
     except MemoryError:
-        text = _encode_error_reply("MemoryError: the code needs more memory than it may have", printed, request)
+        text = _encode_error_reply("MemoryError: the code needs more memory than it may have", output, request)
     except BaseException as error:  # noqa: BLE001 - a model's code raises what it likes, SystemExit too
-        text = _encode_error_reply(_describe_code_error(error), printed, request)
+        text = _encode_error_reply(_describe_code_error(error), output, request)
     view = memoryview(text)
     while view:
         view = view[os.write(reply_fd, view) :]
@@ -62,7 +62,7 @@ def work(request_fd: int, reply_fd: int) -> None:
     os.close(reply_fd)
 
 
-def _encode_reply(reply: dict[str, Any], printed: PrintedText, request: Request) -> bytes:
+def _encode_reply(reply: dict[str, Any], output: PrintedText, request: Request) -> bytes:
     """Encode a reply with the printed text as JSON; raise `AnswerTooLarge` if too long."""
     problem = f"the result has more than {request.result_bytes:,} bytes: select or aggregate more"
     # Values are measured before they are written, which takes several times their memory.
@@ -71,17 +71,17 @@ def _encode_reply(reply: dict[str, Any], printed: PrintedText, request: Request)
         room -= sum(len(cell) for cell in row if isinstance(cell, str | bytes))
         if room < 0:
             raise AnswerTooLarge(problem)
-    whole = reply | {"output": printed.text()}
-    text = json.dumps(whole, default=lambda cell: {"b64": base64.b64encode(cell).decode()}).encode()
+    message = reply | {"output": output.text()}
+    text = json.dumps(message, default=lambda cell: {"b64": base64.b64encode(cell).decode()}).encode()
     if len(text) > request.result_bytes:
         raise AnswerTooLarge(problem)
     return text
 
 
-def _encode_error_reply(error: str, printed: PrintedText, request: Request) -> bytes:
+def _encode_error_reply(error: str, output: PrintedText, request: Request) -> bytes:
     """Encode a reply with an error, and with the printed text if it fits."""
     try:
-        return _encode_reply({"error": error}, printed, request)
+        return _encode_reply({"error": error}, output, request)
     except AnswerTooLarge:
         return json.dumps({"error": error}).encode()
 
@@ -110,8 +110,8 @@ def _capture_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
     value = last.value
     match value:
         # A last `print(x)` counts as the expression `x`, still printed.
-        case ast.Call(func=ast.Name(id="print"), args=[printed], keywords=[]) if not isinstance(printed, ast.Starred):
-            value.args = [ast.NamedExpr(ast.Name(_LAST, ast.Store()), printed)]
+        case ast.Call(func=ast.Name(id="print"), args=[argument], keywords=[]) if not isinstance(argument, ast.Starred):
+            value.args = [ast.NamedExpr(ast.Name(_LAST, ast.Store()), argument)]
         case _:
             last.value = ast.NamedExpr(ast.Name(_LAST, ast.Store()), value)
     return ast.fix_missing_locations(tree), ""

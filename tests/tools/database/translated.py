@@ -84,7 +84,7 @@ def _use_declared_names(tree: exp.Expr, found: Query, target: DialectRules) -> N
             elif qualifier is not None and source.table is not None:
                 set_declared_name(qualifier, source.table.name)
     for node in tree.find_all(exp.Identifier):
-        if node.name.lower() in target.naming.reserved:
+        if node.name.lower() in target.naming.reserved_words:
             node.set("quoted", True)
 
 

@@ -1,4 +1,4 @@
-"""What is noticed in the cells of a table: numbers and dates kept as text, spellings, copies."""
+"""Notices on the cells of a table: numbers and dates kept as text, spellings, copies."""
 
 from __future__ import annotations
 
@@ -61,33 +61,33 @@ def add_content_notices(
     """
     import duckdb  # which a process that opens no files may lack
 
-    looked = columns[:MOST_COLUMNS]
-    known = {notice.column for notice in noticing.found}
-    texts = [column.name for column in looked if column.type == "VARCHAR" and column.name not in known]
-    cells = ", ".join(quote(column.name) for column in looked)
+    head = columns[:MOST_COLUMNS]
+    noticed_columns = {notice.column for notice in noticing.notices}
+    texts = [column.name for column in head if column.type == "VARCHAR" and column.name not in noticed_columns]
+    cells = ", ".join(quote(column.name) for column in head)
     source = f"FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
     try:
-        first, numbers = quote(looked[0].name), [each.name for each in looked if each.type in ("INTEGER", "BIGINT")]
-        counted = f"count(*), count(DISTINCT hash({cells})), count({first}), count(DISTINCT {first})"
+        first, numbers = quote(head[0].name), [column.name for column in head if column.type in ("INTEGER", "BIGINT")]
+        count_sql = f"count(*), count(DISTINCT hash({cells})), count({first}), count(DISTINCT {first})"
         is_first_filled = f"(SELECT {first} FROM {scan} LIMIT 1) IS NOT NULL"
         forms = {name: f"{_DAY} OR {_SERIAL}" if _DAY_NAME.search(name) else _DAY for name in numbers}
         days = "".join(f", bool_and({form.format(quote(name))})" for name, form in forms.items())
-        sql = f"SELECT {counted}, {is_first_filled}{days} {source}"
-        ((rows, distinct, filled, labels, is_labelled, *are_days),) = connection.execute(sql).fetchall()
+        sql = f"SELECT {count_sql}, {is_first_filled}{days} {source}"
+        ((rows, distinct, filled_count, labels, is_labelled, *are_days),) = connection.execute(sql).fetchall()
         for name in (name for name, is_day in zip(numbers, are_days, strict=True) if is_day):
             noticing.add("mixed dates", "dates such as 20240131, or a spreadsheet's 45322, are read as numbers", name)
-        for some in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
-            (measured,) = connection.execute(f"SELECT {', '.join(map(_make_text_count_sql, some))} {source}").fetchall()
-            for name, counts in zip(some, measured, strict=True):
+        for batch in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
+            (row,) = connection.execute(f"SELECT {', '.join(map(_make_text_count_sql, batch))} {source}").fetchall()
+            for name, counts in zip(batch, row, strict=True):
                 _add_text_column_notice(noticing, name, counts)
-        if is_whole and not any(notice.kind in ("totals", KEPT_TOTALS) for notice in noticing.found):
-            scan = leave_out_compared_total(connection, noticing, looked, scan)
+        if is_whole and not any(notice.kind in ("totals", KEPT_TOTALS) for notice in noticing.notices):
+            scan = leave_out_compared_total(connection, noticing, head, scan)
     except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
         noticing.add("scope", "its cells could not be looked at")
         return scan
-    if is_labelled and 2 * filled <= rows and filled == labels > 1:
-        blanks = count_rows(rows - filled, "has", "have")
-        noticing.add("merged", f"{blanks} no value: fill in the one above, if it is meant", looked[0].name)
+    if is_labelled and 2 * filled_count <= rows and filled_count == labels > 1:
+        blanks = count_rows(rows - filled_count, "has", "have")
+        noticing.add("merged", f"{blanks} no value: fill in the one above, if it is meant", head[0].name)
     if len(columns) > 1 and (copies := rows - distinct):
         noticing.add("copies", count_rows(copies, "is an exact copy of another", "are exact copies of others"))
     if not is_whole:
@@ -113,17 +113,17 @@ def _make_text_count_sql(name: str) -> str:
 
 def _add_text_column_notice(noticing: NoticeCollector, name: str, counts: dict[str, Any]) -> None:
     """Add the notice on a column of text, if there is anything to report."""
-    filled, variants = counts["filled"], counts["variants"]
-    form = max(_KINDS, key=lambda each: counts[each])
-    many = counts[form] + (counts["numbers"] if form == "numbers with units" else 0)
+    filled_count, variants = counts["filled"], counts["variants"]
+    form = max(_KINDS, key=lambda key: counts[key])
+    form_count = counts[form] + (counts["numbers"] if form == "numbers with units" else 0)
     least = 0.9 if form == "numbers with units" else 0.5
-    if many and many >= least * (filled - counts["missing"]) and counts["codes"] < filled:
+    if form_count and form_count >= least * (filled_count - counts["missing"]) and counts["codes"] < filled_count:
         if form == "numbers" and counts["codes"]:
             text = "digits that begin with zeros, or are many, are kept as text"
         elif form == "numbers with units":
             text = "numbers with units are kept as text"
-        elif many < filled:
-            text = f"{many:,} of {filled:,} cells hold {form}, the others do not: kept as text"
+        elif form_count < filled_count:
+            text = f"{form_count:,} of {filled_count:,} cells hold {form}, the others do not: kept as text"
         else:
             text = f"{form} written in several ways, or in an unusual one, are kept as text"
         noticing.add(_KINDS[form], text, name, counts["other"] or "")

@@ -50,8 +50,8 @@ def detect_file_encoding(path: Path) -> tuple[str, bool]:
 def copy_as_utf8(path: Path, private: Path, encoding: str) -> Path:
     """Copy a text file, converted to UTF-8 and to one end of lines, to the private folder."""
     copy = private / f"{len(list(private.iterdir()))}.csv"
-    with open_decompressed_file(path) as file, copy.open("w", encoding="utf-8", newline="") as written:
-        shutil.copyfileobj(io.TextIOWrapper(file, encoding, "replace"), written, _COPIED_BYTES)
+    with open_decompressed_file(path) as file, copy.open("w", encoding="utf-8", newline="") as output:
+        shutil.copyfileobj(io.TextIOWrapper(file, encoding, "replace"), output, _COPIED_BYTES)
     return copy
 
 
@@ -75,11 +75,11 @@ def _guess_encoding_of_bytes(start: bytes, end: bytes) -> str:
     # DuckDB reads Latin-1 itself, which differs in what are control characters there.
     western = _WESTERN if any(128 <= byte < 160 for byte in {*start, *end}) else "latin-1"
     lines = [line for line in (start + b"\n" + end).splitlines() if not line.isascii()]
-    weighed = b"\n".join(lines)[:_WEIGHED]
-    if not any(sign.isalpha() for sign in weighed.decode(_WESTERN, "ignore") if not sign.isascii()):
+    sample = b"\n".join(lines)[:_WEIGHED]
+    if not any(sign.isalpha() for sign in sample.decode(_WESTERN, "ignore") if not sign.isascii()):
         return western
-    found = chardet.detect_all(weighed, ignore_threshold=True, compat_names=False, include_encodings=_CANDIDATES)
-    weights = [(str(each["encoding"]), each["confidence"]) for each in found if each["encoding"]]
+    guesses = chardet.detect_all(sample, ignore_threshold=True, compat_names=False, include_encodings=_CANDIDATES)
+    weights = [(str(guess["encoding"]), guess["confidence"]) for guess in guesses if guess["encoding"]]
     least = max((sure for name, sure in weights if codecs.lookup(name).name == _WESTERN), default=0.0)
     likelier = (name for name, sure in weights if _PRIOR * sure > least)
     return next((name for name in likelier if _can_decode_bytes(name, start) and _can_decode_bytes(name, end)), western)
@@ -87,8 +87,8 @@ def _guess_encoding_of_bytes(start: bytes, end: bytes) -> str:
 
 def _can_decode_bytes(name: str, part: bytes) -> bool:
     """Whether an encoding can decode a piece of text that may be cut within a character."""
-    for skipped in range(min(4, len(part) + 1)):
+    for offset in range(min(4, len(part) + 1)):
         with suppress(UnicodeDecodeError):
-            codecs.getincrementaldecoder(name)().decode(part[skipped:])
+            codecs.getincrementaldecoder(name)().decode(part[offset:])
             return True
     return False

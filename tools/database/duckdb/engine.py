@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import pandas
 
 # Of statements of our own: samples, counts and plans.
-_OWN = Limits(rows=100_000, cell_bytes=20_000_000, result_bytes=200_000_000)
+_OWN_LIMITS = Limits(rows=100_000, cell_bytes=20_000_000, result_bytes=200_000_000)
 # What is said of a value in a file that is not of the type that its column was found to have.
 _MISFITS = ("CSV Error", "JSON transform error", "Failed to parse")
 _IDLE = "in these files there is no guess"
@@ -51,14 +51,14 @@ _LIMITS_HERE = (
 
 
 def find_database_or_tables(
-    contents: TableSources, folder: Path, *, thorough: bool = False
+    sources: TableSources, folder: Path, *, thorough: bool = False
 ) -> tuple[Path | None, list[TableEntry]]:
     """Return the DuckDB file of the sources, or the tables of their other files."""
-    if contents.database is not None:
-        return contents.database, []
-    entries = list(read_tables_from_files(contents.files(), folder / "read", thorough=thorough, turned=contents.turned))
-    names = number_repeated_names([entry.name for entry in entries])
-    return None, [rename_entry(entry, name) for entry, name in zip(entries, names, strict=True)]
+    if sources.database is not None:
+        return sources.database, []
+    tables = [*read_tables_from_files(sources.files(), folder / "read", thorough=thorough, reversals=sources.reversals)]
+    names = number_repeated_names([entry.name for entry in tables])
+    return None, [rename_entry(entry, name) for entry, name in zip(tables, names, strict=True)]
 
 
 class Snapshot:
@@ -70,8 +70,8 @@ class Snapshot:
         self._clear = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         database, entries = find_database_or_tables(contents, folder, thorough=thorough)
         if can_limit_processes():
-            packed = list(map(pack_entry, entries))
-            opening = pack_open_request(database or "", permissions, os.fsencode(folder), packed)
+            packed_entries = list(map(pack_entry, entries))
+            opening = pack_open_request(database or "", permissions, os.fsencode(folder), packed_entries)
             self.queries = WorkerPool(NURSERY, ormsgpack.packb((QUERIES, opening)), folder)
         else:
             from .instance import DuckDBInstance
@@ -81,9 +81,9 @@ class Snapshot:
 
         self.about = TypeAdapter(InstanceDescription).validate_python(ormsgpack.unpackb(self.queries.about))
         visible = {relation.name for relation in self.about.catalogue.relations}
-        guesses = [each for entry in entries if entry.name in visible for each in entry.notices]
-        met = {word for each in guesses for word in (each.turned_by, f"{each.table}.{each.turned_by}")}
-        self.idle = contents.turned - met  # words that turn nothing in these files
+        guesses = [notice for entry in entries if entry.name in visible for notice in entry.notices]
+        words = {word for notice in guesses for word in (notice.turned_by, f"{notice.table}.{notice.turned_by}")}
+        self.idle = contents.reversals - words  # words that turn nothing in these files
 
     def close(self) -> None:
         """Close the snapshot and delete its files."""
@@ -98,7 +98,7 @@ class DuckDBConnection(ServerConnection):
 
     def __init__(self, backend: DuckDBBackend) -> None:
         self._backend, self._snapshot = backend, backend.snapshot()
-        self._own = _OWN
+        self._limits = _OWN_LIMITS
         self._running = Cancellation()
 
     def read_version(self) -> str:
@@ -108,7 +108,7 @@ class DuckDBConnection(ServerConnection):
         # A connection to what the files held before is given up.
         if self._backend.snapshot() is not self._snapshot:
             raise ConnectionLost("the data files have changed since they were read")
-        self._own = replace(_OWN, seconds=seconds)
+        self._limits = replace(_OWN_LIMITS, seconds=seconds)
         self._running = Cancellation()
 
     def end(self) -> None:
@@ -124,7 +124,7 @@ class DuckDBConnection(ServerConnection):
         return RowCursor(table.columns, iter(table.rows))
 
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
-        return list(self.fetch(sql, self._own).rows)
+        return list(self.fetch(sql, self._limits).rows)
 
     def compile(self, sql: str) -> None:
         self.rows(EXPLAIN + sql)
@@ -205,7 +205,7 @@ class DuckDBBackend(Backend):
     def turn_guess(self, guess: str) -> None:
         """Reverse or restore a guess about table files; if that fails, nothing changes."""
         with self._lock:
-            contents = replace(self.contents, turned=self.contents.turned ^ validate_guesses([guess]))
+            contents = replace(self.contents, reversals=self.contents.reversals ^ validate_guesses([guess]))
             snapshot = self._make_snapshot(contents)
             if guess in snapshot.idle:
                 snapshot.close()
@@ -265,7 +265,7 @@ _CARDINALITY = "Estimated Cardinality"
 
 def estimate(plan: str, catalogue: Catalogue) -> Estimate | None:
     """Return a statement's cost estimate from its plan; None if a step lacks a row count."""
-    sizes = {f"{each.schema}.{each.name}".lower(): each.estimate or 0 for each in catalogue.relations}
+    sizes = {f"{relation.schema}.{relation.name}".lower(): relation.estimate or 0 for relation in catalogue.relations}
     try:
         rows = round(sum(_estimate_step_cost(step, sizes)[0] for step in json.loads(plan)))
         return Estimate(min(rows, MOST_ROWS))
@@ -275,20 +275,20 @@ def estimate(plan: str, catalogue: Catalogue) -> Estimate | None:
 
 def _estimate_step_cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, float]:
     """Return the rows that a plan step and its children process, and the rows it returns."""
-    below = [_estimate_step_cost(child, sizes) for child in step["children"]]
-    read, info = sum(cost for cost, _ in below), step["extra_info"]
-    if not below:
+    children = [_estimate_step_cost(child, sizes) for child in step["children"]]
+    rows_read, info = sum(cost for cost, _ in children), step["extra_info"]
+    if not children:
         if "Table" not in info and "Function" not in info:
             return 0.0, float(info.get(_CARDINALITY, 1))
-        given = float(info[_CARDINALITY])
-        whole = sizes.get(".".join(str(info.get("Table", "")).lower().split(".")[-2:]), 0)
-        return max(given, float(whole)), given
-    joins = len(below) > 1 and "UNION" not in step["name"]
+        output_rows = float(info[_CARDINALITY])
+        table_rows = sizes.get(".".join(str(info.get("Table", "")).lower().split(".")[-2:]), 0)
+        return max(output_rows, float(table_rows)), output_rows
+    joins = len(children) > 1 and "UNION" not in step["name"]
     # A cross product says nothing of its own.
-    pairs = prod(rows for _, rows in below)
-    given = float(info.get(_CARDINALITY, pairs if joins else max(rows for _, rows in below)))
-    compared = pairs if "NESTED_LOOP" in step["name"] or "NL_JOIN" in step["name"] else given
-    return read + (compared if joins else 0.0), given
+    pairs = prod(rows for _, rows in children)
+    output_rows = float(info.get(_CARDINALITY, pairs if joins else max(rows for _, rows in children)))
+    compared_rows = pairs if "NESTED_LOOP" in step["name"] or "NL_JOIN" in step["name"] else output_rows
+    return rows_read + (compared_rows if joins else 0.0), output_rows
 
 
 def open_data_frames(frames: Mapping[str, pandas.DataFrame], session: Session) -> DuckDBEngine:

@@ -31,7 +31,7 @@ class TableEntry(Relation):
 
     Attributes:
         scan: What the rows are selected from, as SQL.
-        computed: Columns that are computed from others, by their names, in lower case: what they are hidden with.
+        column_sources: Columns that are computed from others, by their names, in lower case: what they are hidden with.
         reads: For a view, the tables that it reads, in lower case with their schemas; None if that is not known.
         anew: For a view that names all that it reads, its own query with the view's columns, to be selected from: over
             tables of which something is hidden, the view is declared by it once more.
@@ -41,7 +41,7 @@ class TableEntry(Relation):
     """
 
     scan: str
-    computed: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    column_sources: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     reads: frozenset[str] | None = frozenset()
     anew: str = ""
     slow: bool = False
@@ -66,31 +66,31 @@ def make_file_entry(table: str, columns: Sequence[ColumnSchema], scan: str, path
 
 def rename_entry(entry: TableEntry, name: str) -> TableEntry:
     """Return a table entry under another name."""
-    notices = (replace(each, table=name) if each.table == entry.name else each for each in entry.notices)
-    return replace(entry, name=name, shown=name, notices=tuple(notices))
+    notices = (replace(notice, table=name) if notice.table == entry.name else notice for notice in entry.notices)
+    return replace(entry, name=name, shown_name=name, notices=tuple(notices))
 
 
 def pack_entry(entry: TableEntry) -> tuple[Any, ...]:
     """Pack the table entry of a file for a message."""
-    columns = [(shown.name, shown.type, shown.comment) for shown in entry.columns]
+    columns = [(column.name, column.type, column.comment) for column in entry.columns]
     more = entry.comment, entry.estimate, entry.slow, list(map(astuple, entry.notices))
     return entry.name, columns, entry.scan, os.fsencode(entry.path or ""), *more
 
 
-def unpack_entry(packed: Any) -> TableEntry:
+def unpack_entry(message: Any) -> TableEntry:
     """Return the table entry that `pack_entry` packed."""
-    name, columns, scan, path, comment, estimate, slow, notices = packed
-    held = [make_column_schema(shown, declared, comment=note) for shown, declared, note in columns]
-    more = {"comment": comment, "estimate": estimate, "slow": slow, "notices": tuple(Notice(*each) for each in notices)}
-    return make_file_entry(name, held, scan, Path(os.fsdecode(path)), **more)
+    name, columns, scan, path, comment, estimate, slow, notices = message
+    schemas = [make_column_schema(column_name, type_name, comment=note) for column_name, type_name, note in columns]
+    more = {"comment": comment, "estimate": estimate, "slow": slow, "notices": tuple(Notice(*row) for row in notices)}
+    return make_file_entry(name, schemas, scan, Path(os.fsdecode(path)), **more)
 
 
-def make_column_schema(name: str, declared: str, **more: Any) -> ColumnSchema:
+def make_column_schema(name: str, type_name: str, **more: Any) -> ColumnSchema:
     """Return a column schema for a name and a DuckDB type; VARCHAR is of kind `other`."""
-    if declared.startswith("ENUM"):
-        return ColumnSchema(name, "ENUM", "text", samples=parse_enum_labels(declared), **more)
-    kind: ColumnKind = next(kind for form, kind in _KINDS if form.match(declared))
-    return ColumnSchema(name, declared, kind, **more)
+    if type_name.startswith("ENUM"):
+        return ColumnSchema(name, "ENUM", "text", samples=parse_enum_labels(type_name), **more)
+    kind: ColumnKind = next(kind for form, kind in _KINDS if form.match(type_name))
+    return ColumnSchema(name, type_name, kind, **more)
 
 
 def select_visible_entries(entries: Sequence[TableEntry], permissions: Permissions) -> tuple[TableEntry, ...]:
@@ -104,37 +104,37 @@ def select_visible_entries(entries: Sequence[TableEntry], permissions: Permissio
     """
     if not permissions:
         return tuple(entries)
-    names = {entry.shown for entry in entries}
-    names |= {f"{entry.shown}.{shown.name}" for entry in entries for shown in entry.columns}
+    names = {entry.shown_name for entry in entries}
+    names |= {f"{entry.shown_name}.{column.name}" for entry in entries for column in entry.columns}
     permissions.check(set(map(str.lower, names)))
-    kept = {entry.key: _remove_hidden_columns(entry, permissions) for entry in entries}
-    whole = {entry.key: len(entry.columns) for entry in entries}
+    visible = {entry.key: _remove_hidden_columns(entry, permissions) for entry in entries}
+    widths = {entry.key: len(entry.columns) for entry in entries}
 
     def restrict_entry(entry: TableEntry) -> TableEntry | None:
         """Return the visible form of an entry; None if it reads hidden tables."""
-        if entry.reads is None or not entry.reads <= kept.keys() or not entry.columns:
+        if entry.reads is None or not entry.reads <= visible.keys() or not entry.columns:
             return None
-        read = map(kept.__getitem__, entry.reads)
-        if entry.is_redeclared or not any(each.is_redeclared or len(each.columns) < whole[each.key] for each in read):
+        parts = map(visible.__getitem__, entry.reads)
+        if entry.is_redeclared or not any(part.is_redeclared or len(part.columns) < widths[part.key] for part in parts):
             return entry
         return replace(entry, scan=entry.anew) if entry.anew else None
 
     before: Mapping[str, TableEntry] = {}
-    while before != kept:
-        before, kept = kept, {key: found for key, entry in kept.items() if (found := restrict_entry(entry))}
-    return tuple(kept.values())
+    while before != visible:
+        before, visible = visible, {key: form for key, entry in visible.items() if (form := restrict_entry(entry))}
+    return tuple(visible.values())
 
 
 def _remove_hidden_columns(entry: TableEntry, permissions: Permissions) -> TableEntry:
-    hidden = {shown.name.lower() for shown in entry.columns if not permissions.shows(entry.shown, shown.name)}
-    while more := {name for name, sources in entry.computed.items() if sources & hidden} - hidden:
-        hidden |= more
-    columns = tuple(shown for shown in entry.columns if shown.name.lower() not in hidden)
+    names = {column.name.lower() for column in entry.columns if not permissions.shows(entry.shown_name, column.name)}
+    while more := {name for name, sources in entry.column_sources.items() if sources & names} - names:
+        names |= more
+    columns = tuple(column for column in entry.columns if column.name.lower() not in names)
     # A view's query may tell of a part of the database that is hidden.
     # A sheet of notes is no table that could be allowed.
-    own = (each for each in entry.notices if each.table == entry.name)
-    notices = (each for each in own if not hidden or (each.column and each.column.lower() not in hidden))
-    comment = "" if hidden else entry.comment
+    notes = (note for note in entry.notices if note.table == entry.name)
+    notices = (note for note in notes if not names or (note.column and note.column.lower() not in names))
+    comment = "" if names else entry.comment
     return replace(entry, columns=columns, comment=comment, definition="", notices=tuple(notices))
 
 

@@ -60,7 +60,7 @@ class NamedFileSystem(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseC
         """Register a file and return its address, which has the same file extension."""
         # By its end, DuckDB knows what is compressed. It is the same in every process, so that they can share a scan.
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-        address = f"{name}{''.join(each for each in path.suffixes[-2:] if each[1:].isalnum())}"
+        address = f"{name}{''.join(suffix for suffix in path.suffixes[-2:] if suffix[1:].isalnum())}"
         self._paths[address] = path
         return _PREFIX + address
 
@@ -125,8 +125,8 @@ def make_settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str |
 class FileReader:
     """A reader of the tables in files."""
 
-    def __init__(self, folder: Path, *, thorough: bool, turned: frozenset[str] = frozenset()) -> None:
-        self._folder, self._thorough, self._turned = folder, thorough, turned
+    def __init__(self, folder: Path, *, thorough: bool, reversals: frozenset[str] = frozenset()) -> None:
+        self._folder, self._thorough, self._reversals = folder, thorough, reversals
         # DuckDB would make it once it needs it; the kernel may refuse that by then.
         (folder / "temporary").mkdir()
         self._connection = duckdb.connect(":memory:", config=make_settings(folder))
@@ -146,7 +146,7 @@ class FileReader:
                         inspect_text_file(
                             *(self._connection, self._files.address, file, self._folder),
                             thorough=self._thorough,
-                            turned=self._turned,
+                            reversals=self._reversals,
                         )
                     ]
                 case "json":
@@ -162,23 +162,23 @@ class FileReader:
         except (duckdb.OutOfMemoryException, MemoryError):
             raise DatabaseUnavailable(f"{file.path} cannot be read: {_NEEDS_MEMORY}") from None
         except (duckdb.Error, OSError, EOFError, zlib.error) as error:
-            said = _ADDRESS.sub(lambda _: file.path.name, str(error))
+            message = _ADDRESS.sub(lambda _: file.path.name, str(error))
             for noise in (_CLASS, _LINE, _REST):
-                said = noise.sub("", said)
-            said = redact_message(said).rstrip(". ")
-            raise DatabaseUnavailable(f"{file.path} cannot be read: {said}: {_ADVICE[file.kind]}") from None
+                message = noise.sub("", message)
+            message = redact_message(message).rstrip(". ")
+            raise DatabaseUnavailable(f"{file.path} cannot be read: {message}: {_ADVICE[file.kind]}") from None
         return entries
 
     def _read_workbook(self, file: TableFile) -> Iterator[TableEntry]:
-        book = read_workbook(file.path, self._turned)
+        book = read_workbook(file.path, self._reversals)
         # The first table tells of sheets that are none.
-        told = [notice for sheet in book if sheet.frame is None for notice in sheet.noticing.found]
+        extra_notices = [notice for sheet in book if sheet.frame is None for notice in sheet.noticing.notices]
         for sheet in book:
             if sheet.frame is not None and len(sheet.frame.columns):
                 copy_frame_to_table(self._connection, "sheet", sheet.frame)
                 entry = self._read_parquet(self._copy_to_parquet("sheet"), sheet.noticing.table, sheet.title)
-                sheet.noticing.found += told
-                told = []
+                sheet.noticing.notices += extra_notices
+                extra_notices = []
                 yield self._add_notices(entry, sheet.noticing)
 
     def _copy_to_parquet(self, rows: str) -> Path:
@@ -190,7 +190,7 @@ class FileReader:
     def _add_notices(self, entry: TableEntry, noticing: NoticeCollector | None = None) -> TableEntry:
         """Return a table entry with notices, and without stray rows unless it is a workbook sheet."""
         if noticing is None:
-            noticing = NoticeCollector(entry.name, self._turned, [*entry.notices])
+            noticing = NoticeCollector(entry.name, self._reversals, [*entry.notices])
             for column in entry.columns:
                 if column.type.endswith(")[]"):
                     noticing.add(
@@ -203,9 +203,9 @@ class FileReader:
                 strays = find_stray_rows(noticing, (), rows)
                 if strays:
                     places = ", ".join(map(str, strays))
-                    numbered = f"SELECT *, row_number() OVER () - 1 AS {_PLACE} FROM {entry.scan}"
-                    kept = f"(SELECT * EXCLUDE ({_PLACE}) FROM ({numbered}) WHERE {_PLACE} NOT IN ({places}))"
-                    entry = self._read_parquet(self._copy_to_parquet(kept), entry.name)
+                    numbered_sql = f"SELECT *, row_number() OVER () - 1 AS {_PLACE} FROM {entry.scan}"
+                    table_sql = f"(SELECT * EXCLUDE ({_PLACE}) FROM ({numbered_sql}) WHERE {_PLACE} NOT IN ({places}))"
+                    entry = self._read_parquet(self._copy_to_parquet(table_sql), entry.name)
         is_whole = entry.path is not None and measure_decompressed_size(entry.path, SLOW_BYTES) <= SLOW_BYTES
         scan = add_content_notices(self._connection, noticing, entry.columns, entry.scan, is_whole=is_whole)
         return replace(entry, scan=scan, notices=noticing.rename_notice_columns({}))
@@ -215,32 +215,32 @@ class FileReader:
         slow = measure_decompressed_size(file.path, SLOW_BYTES) > SLOW_BYTES
         records = f"read_json_objects({address})"
         keys = f"SELECT unnest(json_keys(json)) AS key FROM (SELECT json FROM {records} LIMIT {LOOKED_AT})"
-        counted = "count(DISTINCT key), count(DISTINCT lower(key))"
-        ((count, folded),) = self._connection.execute(f"SELECT {counted} FROM ({keys})").fetchall()
+        count_sql = "count(DISTINCT key), count(DISTINCT lower(key))"
+        ((count, folded_count),) = self._connection.execute(f"SELECT {count_sql} FROM ({keys})").fetchall()
         if count > MOST_COLUMNS:
             # To find the types of so many columns would take minutes.
             return make_file_entry(file.table, *_rename_columns(records, [("json", "JSON")]), file.path, slow=slow)
-        whole = ", sample_size = -1" if self._thorough or not slow else ""
+        sampling = ", sample_size = -1" if self._thorough or not slow else ""
         # Other dates would be found, but not read: they stay text.
-        scan = f"read_json({address}{whole}, dateformat = '%Y-%m-%d')"
-        declared = self._describe_columns(scan)
+        scan = f"read_json({address}{sampling}, dateformat = '%Y-%m-%d')"
+        columns = self._describe_columns(scan)
         noticing = NoticeCollector(file.table)
-        if folded < count:
+        if folded_count < count:
             # Keys that differ in case cannot be declared as columns.
             noticing.add("keys", "keys that differ only in case are read as columns of their own, numbered")
         else:
-            listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in declared)
-            scan = f"read_json({address}, columns = {{{listed}}})"
+            column_list = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns)
+            scan = f"read_json({address}, columns = {{{column_list}}})"
         notices = noticing.rename_notice_columns({})
-        return make_file_entry(file.table, *_rename_columns(scan, declared), file.path, slow=slow, notices=notices)
+        return make_file_entry(file.table, *_rename_columns(scan, columns), file.path, slow=slow, notices=notices)
 
     def _read_parquet(self, path: Path, table: str, comment: str = "") -> TableEntry:
         address = literal(self._files.address(path))
         sql = f"SELECT sum(num_rows) FROM parquet_file_metadata({address})"
         ((rows,),) = self._connection.execute(sql).fetchall()
         scan = f"read_parquet({address})"
-        renamed = _rename_columns(scan, self._describe_columns(scan))
-        return make_file_entry(table, *renamed, path, comment=comment, estimate=int(rows))
+        selection = _rename_columns(scan, self._describe_columns(scan))
+        return make_file_entry(table, *selection, path, comment=comment, estimate=int(rows))
 
     def _describe_columns(self, scan: str) -> list[tuple[str, str]]:
         """Return the names and DuckDB types of a scan's columns."""
@@ -248,9 +248,9 @@ class FileReader:
         return [(name, kind) for name, kind, *_ in rows]
 
 
-def _rename_columns(scan: str, declared: list[tuple[str, str]]) -> tuple[list[ColumnSchema], str]:
+def _rename_columns(scan: str, sources: list[tuple[str, str]]) -> tuple[list[ColumnSchema], str]:
     """Return columns under displayable names, and the SQL that selects them."""
-    names = make_column_names(name for name, _ in declared)
-    listed = ", ".join(f"{quote(own)} AS {quote(name)}" for name, (own, _) in zip(names, declared, strict=True))
-    columns = [make_column_schema(name, kind) for name, (_, kind) in zip(names, declared, strict=True)]
-    return columns, f"(SELECT {listed} FROM {scan})"
+    names = make_column_names(name for name, _ in sources)
+    items = ", ".join(f"{quote(old_name)} AS {quote(name)}" for name, (old_name, _) in zip(names, sources, strict=True))
+    columns = [make_column_schema(name, kind) for name, (_, kind) in zip(names, sources, strict=True)]
+    return columns, f"(SELECT {items} FROM {scan})"

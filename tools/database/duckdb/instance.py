@@ -69,7 +69,7 @@ _TABLES = """
     )
     LEFT JOIN (
         SELECT schema_name, table_name AS name, list({
-            name: column_name, declared: data_type, not_null: NOT is_nullable, comment: coalesce(comment, ''),
+            name: column_name, type_name: data_type, not_null: NOT is_nullable, comment: coalesce(comment, ''),
             primary_key: coalesce(list_position(constraint_column_names, column_name), 0)
         } ORDER BY column_index) AS columns
         FROM duckdb_columns() LEFT JOIN (
@@ -111,14 +111,14 @@ def _read_attached(connection: duckdb.DuckDBPyConnection, private: str) -> tuple
     macros = {str(name).lower() for (name,) in fetch_rows(_MACROS)} if views else set[str]()
     entries: list[TableEntry] = []
     for schema, name, kind, comment, estimate, sql, columns in tables:
-        names = [each["name"] for each in columns]
-        computed = {} if kind == "view" else _find_generated_columns(sql, names)
-        more: dict[str, Any] = _read_view(sql, schema, names, macros) if kind == "view" else {"computed": computed}
-        described = tuple(make_column_schema(**each, generated=each["name"].lower() in computed) for each in columns)
-        shown = name if schema == "main" else f"{schema}.{name}"
+        names = [column["name"] for column in columns]
+        sources = {} if kind == "view" else _find_generated_columns(sql, names)
+        more: dict[str, Any] = _read_view(sql, schema, names, macros) if kind == "view" else {"column_sources": sources}
+        schemas = tuple(make_column_schema(**column, generated=column["name"].lower() in sources) for column in columns)
+        shown_name = name if schema == "main" else f"{schema}.{name}"
         scan = f"{quote(private)}.{quote(schema)}.{quote(name)}"
-        entries.append(TableEntry(schema, name, shown, described, kind, comment, estimate, scan=scan, **more))
-    return entries, [ForeignKey(table, tuple(own), ref, tuple(names)) for table, own, ref, names in fetch_rows(_KEYS)]
+        entries.append(TableEntry(schema, name, shown_name, schemas, kind, comment, estimate, scan=scan, **more))
+    return entries, [ForeignKey(table, tuple(keys), ref, tuple(names)) for table, keys, ref, names in fetch_rows(_KEYS)]
 
 
 def _read_view(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict[str, Any]:
@@ -126,30 +126,30 @@ def _read_view(sql: str, schema: str, names: Sequence[str], macros: set[str]) ->
 
     With it comes its query, to be declared anew, if it names all that it reads.
     """
-    unknown = {"definition": sql, "reads": None}
+    unknown_view = {"definition": sql, "reads": None}
     try:
         tree = parse_statement(sql, "duckdb")
     except (SqlglotError, RecursionError):
-        return unknown
+        return unknown_view
     body = tree.args.get("expression")
     if not isinstance(tree, exp.Create) or not isinstance(body, exp.Query):
-        return unknown
-    called = {node.name.lower() for node in body.find_all(exp.Anonymous)}
-    if called - PROFILE.functions or any(
+        return unknown_view
+    function_names = {node.name.lower() for node in body.find_all(exp.Anonymous)}
+    if function_names - PROFILE.functions or any(
         re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE) for name in macros
     ):
-        return unknown
+        return unknown_view
     local = {cte.alias.lower() for cte in body.find_all(exp.CTE)}
-    read: set[str] = set()
+    table_names: set[str] = set()
     for table in body.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
-            return unknown
+            return unknown_view
         name = table.name.lower()
         # A name that is both a local and a table's may be either: then the table counts as read too.
         if table.db or name not in local:
-            read.add(f"{(table.db or schema).lower()}.{name}")
-    anew = _make_redeclaration_query(sql, body, names) if schema == "main" and read else ""
-    return {"definition": sql, "reads": frozenset(read), "anew": anew}
+            table_names.add(f"{(table.db or schema).lower()}.{name}")
+    anew = _make_redeclaration_query(sql, body, names) if schema == "main" and table_names else ""
+    return {"definition": sql, "reads": frozenset(table_names), "anew": anew}
 
 
 def _make_redeclaration_query(sql: str, body: exp.Query, names: Sequence[str]) -> str:
@@ -168,8 +168,8 @@ def _make_redeclaration_query(sql: str, body: exp.Query, names: Sequence[str]) -
         or re.search(r"\b(natural|positional|pivot|unpivot|summarize|describe|show|by\s+name)\b", sql, re.IGNORECASE)
     ):
         return ""
-    found = _VIEW.match(sql)
-    return f"({found[1]}) AS held ({', '.join(map(quote, names))})" if found else ""
+    match = _VIEW.match(sql)
+    return f"({match[1]}) AS held ({', '.join(map(quote, names))})" if match else ""
 
 
 def _find_generated_columns(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -181,13 +181,13 @@ def _find_generated_columns(sql: str, names: Sequence[str]) -> dict[str, frozens
         tree = parse_statement(sql, "duckdb")
     except (SqlglotError, RecursionError):
         return dict.fromkeys(everything, everything)
-    found: dict[str, frozenset[str]] = {}
-    for declared in tree.find_all(exp.ColumnDef):
-        constraints = declared.args.get("constraints") or []
-        used = {each.name.lower() for constraint in constraints for each in constraint.find_all(exp.Column)}
-        if used:
-            found[declared.name.lower()] = frozenset(used)
-    return found
+    sources: dict[str, frozenset[str]] = {}
+    for definition in tree.find_all(exp.ColumnDef):
+        constraints = definition.args.get("constraints") or []
+        source_names = {column.name.lower() for constraint in constraints for column in constraint.find_all(exp.Column)}
+        if source_names:
+            sources[definition.name.lower()] = frozenset(source_names)
+    return sources
 
 
 class DuckDBInstance:
@@ -212,22 +212,22 @@ class DuckDBInstance:
             if database is not None:
                 _attach_database_file(self._root, database, self._private)
                 entries, keys = _read_attached(self._root, self._private)
-            shown = select_visible_entries(entries, permissions)
+            entries = select_visible_entries(entries, permissions)
             # Before any of what was read from files is declared.
-            paths = ", ".join(literal(self._files.address(entry.path)) for entry in shown if entry.path is not None)
+            paths = ", ".join(literal(self._files.address(entry.path)) for entry in entries if entry.path is not None)
             self._root.execute(f"SET allowed_paths = [{paths}]")
             self._root.execute("SET enable_external_access = false")
-            made = self._create_views(shown)
+            relations = self._create_views(entries)
             self._root.execute("SET lock_configuration = true")
         except BaseException as error:
             self._root.close()
             if isinstance(error, duckdb.Error):
                 raise DatabaseUnavailable(f"cannot open the database: {make_error(error, self._private)}") from None
             raise
-        notices = tuple(notice for entry in made for notice in entry.notices)
-        slow = frozenset(entry.shown for entry in made if entry.slow)
-        keys = select_keys_within_tables(keys, [TableSchema(entry.shown, entry.columns) for entry in made])
-        about = InstanceDescription(duckdb.__version__, _make_catalogue(made, keys), slow, notices)
+        notices = tuple(notice for entry in relations for notice in entry.notices)
+        slow = frozenset(entry.shown_name for entry in relations if entry.slow)
+        keys = select_keys_within_tables(keys, [TableSchema(entry.shown_name, entry.columns) for entry in relations])
+        about = InstanceDescription(duckdb.__version__, _make_catalogue(relations, keys), slow, notices)
         self.about = ormsgpack.packb(about, tuple)
 
     def close(self) -> None:
@@ -254,7 +254,7 @@ class DuckDBInstance:
                 columns = [entry[0] for entry in connection.description or ()]
                 return fetch(BoundedRowCursor(connection, columns, limits), limits, sink, start)
         except (duckdb.Error, MemoryError) as error:
-            raise (query.make_timeout(limits.seconds) if query.stopped else make_error(error, self._private)) from None
+            raise (query.make_timeout(limits.seconds) if query.outcome else make_error(error, self._private)) from None
         finally:
             connection.close()
 
@@ -262,21 +262,21 @@ class DuckDBInstance:
         """Create a view per entry; return the entries without views that cannot be created."""
         if not entries:
             raise NothingReadable("the database has no tables that you may read")
-        made: dict[str, TableEntry] = {}
+        views: dict[str, TableEntry] = {}
         for schema in {entry.schema for entry in entries} - {"main"}:
             self._root.execute(f"CREATE SCHEMA IF NOT EXISTS {quote(schema)}")
-        waiting = list(entries)
+        queue = list(entries)
         # A view that is declared anew comes after all that it reads; where one of those is not made, neither is it.
-        while ready := [entry for entry in waiting if not entry.is_redeclared or (entry.reads or set()) <= made.keys()]:
-            waiting = [entry for entry in waiting if entry not in ready]
-            made |= {entry.key: entry for entry in ready if self._create_view(entry)}
-        return tuple(entry for entry in entries if entry.key in made)
+        while ready := [entry for entry in queue if not entry.is_redeclared or (entry.reads or set()) <= views.keys()]:
+            queue = [entry for entry in queue if entry not in ready]
+            views |= {entry.key: entry for entry in ready if self._create_view(entry)}
+        return tuple(entry for entry in entries if entry.key in views)
 
     def _create_view(self, entry: TableEntry) -> bool:
-        listed = ", ".join(quote(shown.name) for shown in entry.columns)
+        column_list = ", ".join(quote(column.name) for column in entry.columns)
         name = f"{quote(entry.schema)}.{quote(entry.name)}"
         try:
-            self._root.execute(f"CREATE VIEW {name} AS SELECT {listed} FROM {entry.scan}")
+            self._root.execute(f"CREATE VIEW {name} AS SELECT {column_list} FROM {entry.scan}")
         except duckdb.Error:
             if entry.kind != "view":
                 raise
@@ -286,25 +286,25 @@ class DuckDBInstance:
 
 def _make_catalogue(entries: Sequence[TableEntry], keys: tuple[ForeignKey, ...]) -> Catalogue:
     relations = tuple(
-        Relation(**{each.name: getattr(entry, each.name) for each in fields(Relation)})
-        for entry in sorted(entries, key=lambda each: each.schema != "main")
+        Relation(**{part.name: getattr(entry, part.name) for part in fields(Relation)})
+        for entry in sorted(entries, key=lambda entry: entry.schema != "main")
     )
     # Not by the numbers of rows, which are no part of the schema.
-    parts = [(each.shown, each.kind, each.comment, each.columns, each.definition) for each in relations]
+    parts = [(table.shown_name, table.kind, table.comment, table.columns, table.definition) for table in relations]
     version = hashlib.sha256(f"{parts!r}{keys!r}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return Catalogue(version, relations, keys)
 
 
 def make_error(error: Exception, private: str = "") -> TableturnError:
     """Return the typed error for a DuckDB error."""
-    whole = str(error)
+    text = str(error)
     # What follows repeats the statement, whose own texts tell nothing of the error.
-    said = _OFFERS.sub("", _ADDRESS.sub("the file", whole.partition("Stack Trace:")[0]))
-    message = _SHOWN.sub("", said) or whole
+    reason = _OFFERS.sub("", _ADDRESS.sub("the file", text.partition("Stack Trace:")[0]))
+    message = _SHOWN.sub("", reason) or text
     message = redact_message(message.replace(f"{private}.", "") if private else message)
     if isinstance(error, duckdb.InterruptException):
         return QueryTimeout(message)
-    if isinstance(error, duckdb.OutOfMemoryException | MemoryError) or _FULL in said:
+    if isinstance(error, duckdb.OutOfMemoryException | MemoryError) or _FULL in reason:
         return ResultTooLarge(
             "the query needs more memory or temporary disk than it may use: ask for less, or aggregate"
         )
@@ -314,4 +314,4 @@ def make_error(error: Exception, private: str = "") -> TableturnError:
         return DatabaseUnavailable(f"the database cannot be read: {message}")
     if isinstance(error, duckdb.ParserException):
         return QueryFailed(message, "syntax")
-    return QueryFailed(message, PROFILE.kind_of(said))
+    return QueryFailed(message, PROFILE.kind_of(reason))

@@ -1,4 +1,4 @@
-"""Notices on files: guesses in how they are read, and what in them misleads a count or a sum."""
+"""Notices on files: guesses in how they are read, and what misleads a count or a sum."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ class Notice:
 
 def validate_guesses(words: Iterable[str]) -> frozenset[str]:
     """Return the guesses to reverse; raise `SettingsError` for an unknown guess."""
-    given = frozenset(words)
-    for word in given:
+    guesses = frozenset(words)
+    for word in guesses:
         if word.rpartition(".")[2] not in GUESSES:
             raise SettingsError(
                 f"there is no guess {word!r}: name one of {', '.join(GUESSES)}, or TABLE and one of them"
             )
-    return given
+    return guesses
 
 
 def list_likely_key_notices(schema: Schema) -> Iterator[Notice]:
@@ -102,21 +102,21 @@ class NoticeCollector:
     """A collector of notices on one table, with the guesses that are reversed."""
 
     table: str
-    turned: frozenset[str] = frozenset()
-    found: list[Notice] = field(default_factory=list[Notice])
+    reversals: frozenset[str] = frozenset()
+    notices: list[Notice] = field(default_factory=list[Notice])
 
     def is_guess_reversed(self, guess: str) -> bool:
         """Whether a guess is reversed for this table."""
-        return guess in self.turned or f"{self.table}.{guess}" in self.turned
+        return guess in self.reversals or f"{self.table}.{guess}" in self.reversals
 
     def add(self, kind: str, text: str, column: str = "", example: object = "", turned_by: str = "") -> None:
         """Add a notice; a notice on a guess gets the word that reverses the guess."""
         # A terminal or a page shows it in one line.
-        shown = "".join(sign if sign.isprintable() else " " for sign in str(example)[: 2 * EXAMPLE_CHARACTERS])
-        shown = " ".join(shown.split())
-        shown = shown if len(shown) <= EXAMPLE_CHARACTERS else f"{shown[: EXAMPLE_CHARACTERS - 1]}…"
+        cell = "".join(sign if sign.isprintable() else " " for sign in str(example)[: 2 * EXAMPLE_CHARACTERS])
+        cell = " ".join(cell.split())
+        cell = cell if len(cell) <= EXAMPLE_CHARACTERS else f"{cell[: EXAMPLE_CHARACTERS - 1]}…"
         turned_by = turned_by or (kind if kind in GUESSES else "")
-        self.found.append(Notice(self.table, column, kind, text, turned_by, shown))
+        self.notices.append(Notice(self.table, column, kind, text, turned_by, cell))
 
     def add_kept_totals(self, text: str, example: object = "") -> None:
         """Add a notice on rows that may be totals and are kept."""
@@ -124,17 +124,17 @@ class NoticeCollector:
 
     def rename_notice_columns(self, names: Mapping[str, str]) -> tuple[Notice, ...]:
         """Return the notices with columns renamed from the file's names to the given names."""
-        return tuple(replace(each, column=names.get(each.column, each.column)) for each in self.found)
+        return tuple(replace(notice, column=names.get(notice.column, notice.column)) for notice in self.notices)
 
 
 def _compile_labels() -> tuple[str, str, str]:
     """Return patterns of the labels of totals, of means and the like, and of taxes, in data/totals.toml."""
     content = files(__package__ or "").joinpath("data", "totals.toml").read_text(encoding="utf-8")
-    held = {key: "|".join(map(re.escape, listed)) for key, listed in tomllib.loads(content).items()}
-    measures = "|".join(f"(?P<{name}>{held[name]})" for name in _MEASURES)
-    word = rf"({held['words']}|\S*(?:{held['endings']}))"
-    totals = rf"{word}(?:[\s:(/.,-].*)?|.*[\s)/.-]{word}|.*(?:{held['signs']}).*|{held['labels']}"
-    return totals, rf"(?:{measures})(?:[\s:(].*)?", rf"\b(?:{held['taxes']})(?!\w)"
+    patterns = {key: "|".join(map(re.escape, listed)) for key, listed in tomllib.loads(content).items()}
+    measures = "|".join(f"(?P<{name}>{patterns[name]})" for name in _MEASURES)
+    word = rf"({patterns['words']}|\S*(?:{patterns['endings']}))"
+    totals = rf"{word}(?:[\s:(/.,-].*)?|.*[\s)/.-]{word}|.*(?:{patterns['signs']}).*|{patterns['labels']}"
+    return totals, rf"(?:{measures})(?:[\s:(].*)?", rf"\b(?:{patterns['taxes']})(?!\w)"
 
 
 _MEASURES: dict[str, Callable[[list[Decimal]], Decimal | int]] = {
@@ -187,29 +187,29 @@ def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: 
 def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cells]) -> set[int]:
     """Return the positions of rows to leave out: repeated headers, footnotes and totals."""
     names = [fold_cell(cell) for cell in header]
-    repeated = {at for at, row in enumerate(rows) if names and fold_cell(row[0] if row else "") == names[0]}
-    repeated = {at for at in repeated if any(names) and [*map(fold_cell, rows[at])] == names}
+    header_rows = {at for at, row in enumerate(rows) if names and fold_cell(row[0] if row else "") == names[0]}
+    header_rows = {at for at in header_rows if any(names) and [*map(fold_cell, rows[at])] == names}
     width = sum(map(bool, names))
     pages = find_page_numbers(rows, width)
     notes = find_footnotes(rows, width) - pages
-    left_out = _TotalRows(rows, repeated | pages | notes).find_totals_to_leave_out(noticing)
-    headings = find_headings(rows, width, left_out | repeated | pages | notes)
+    strays = _TotalRows(rows, header_rows | pages | notes).find_totals_to_leave_out(noticing)
+    headings = find_headings(rows, width, strays | header_rows | pages | notes)
     if headings:
         text = count_rows(len(headings), "has", "have") + " one text alone, as headings do, and count as rows"
         noticing.add("headings", text, example=rows[headings[0]][0])
-    if names and (at := find_second_header(rows)) is not None and at not in repeated | notes:
+    if names and (at := find_second_header(rows)) is not None and at not in header_rows | notes:
         noticing.add("tables", "an empty row parts the table: another one may begin below it", example=rows[at][0])
-    for kind, places, what in (
-        ("headers", repeated, ("repeats the header", "repeat the header")),
+    for kind, places, phrases in (
+        ("headers", header_rows, ("repeats the header", "repeat the header")),
         ("headers", pages, ("numbers a page", "number pages")),
         ("footnotes", notes, ("below the table is a note", "below the table are notes")),
     ):
         is_turned = noticing.is_guess_reversed(kind)
         if places:
-            text = count_rows(len(places), *what) + _format_decision(is_turned)
+            text = count_rows(len(places), *phrases) + _format_decision(is_turned)
             noticing.add(kind, text, example=rows[min(places)][0] if kind == "footnotes" else "")
-        left_out |= set[int]() if is_turned else places
-    return left_out
+        strays |= set[int]() if is_turned else places
+    return strays
 
 
 def fetch_rows_with_totals(
@@ -218,14 +218,14 @@ def fetch_rows_with_totals(
     """Return a table's rows if a cell is labelled as a total; an empty list for a large table."""
     import duckdb  # which a process that opens no files may lack
 
-    cut = {"VARCHAR": f"left({{}}, {_LABEL + 1})", "DATE": "CAST({} AS VARCHAR)", "TIMESTAMP": "CAST({} AS VARCHAR)"}
-    forms = (cut.get(column.type, "{}" if column.kind == "number" else "NULL") for column in columns)
+    casts = {"VARCHAR": f"left({{}}, {_LABEL + 1})", "DATE": "CAST({} AS VARCHAR)", "TIMESTAMP": "CAST({} AS VARCHAR)"}
+    forms = (casts.get(column.type, "{}" if column.kind == "number" else "NULL") for column in columns)
     cells = ", ".join(form.format(quote(column.name)) for form, column in zip(forms, columns, strict=True))
     try:
-        labelled = _make_label_condition(columns, f"{_TOTAL.pattern}|{_MEASURE.pattern}")
-        sql = f"SELECT count(*), bool_or({labelled}) FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
-        ((many, found),) = connection.execute(sql).fetchall()
-        return connection.execute(f"SELECT {cells} FROM {scan}").fetchall() if found and many <= LOOKED_AT else []
+        condition = _make_label_condition(columns, f"{_TOTAL.pattern}|{_MEASURE.pattern}")
+        sql = f"SELECT count(*), bool_or({condition}) FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
+        ((count, has_total),) = connection.execute(sql).fetchall()
+        return connection.execute(f"SELECT {cells} FROM {scan}").fetchall() if has_total and count <= LOOKED_AT else []
     except duckdb.Error:  # too little memory
         return []
 
@@ -234,24 +234,24 @@ def _make_label_condition(columns: Sequence[ColumnSchema], pattern: str = _TOTAL
     """Return SQL for whether a row has a label that matches a pattern, by default a total's."""
     label = literal(rf"(?i)[\s:*]*(?:{pattern})[\s:*]*")
     texts = (quote(column.name) for column in columns[:MOST_COLUMNS] if column.type == "VARCHAR")
-    held = (f"length({cell}) <= {_LABEL} AND regexp_full_match({cell}, {label})" for cell in texts)
-    return " OR ".join(held) or "false"
+    conditions = (f"length({cell}) <= {_LABEL} AND regexp_full_match({cell}, {label})" for cell in texts)
+    return " OR ".join(conditions) or "false"
 
 
 def make_kept_totals_condition(notices: Iterable[Notice], table: TableSchema) -> str:
-    """Return SQL for the rows of a table that may be totals and are kept; '' if no text tells them."""
+    """Return SQL for a table's rows that may be totals and are kept; '' if no text tells them."""
     cells = [quote(column.name) for column in table.columns if column.type == "VARCHAR"]
     conditions = [_make_label_condition(table.columns)]
     for notice in notices:
         if (notice.table, notice.kind) == (table.name, KEPT_TOTALS):
-            named = [f"{cell} = {literal(notice.example)}" for cell in cells]
-            conditions += named if notice.example else [f"coalesce(trim({cell}), '') = ''" for cell in cells[:1]]
+            matches = [f"{cell} = {literal(notice.example)}" for cell in cells]
+            conditions += matches if notice.example else [f"coalesce(trim({cell}), '') = ''" for cell in cells[:1]]
     return f"coalesce({' OR '.join(conditions)}, false)" if cells else ""
 
 
-def count_rows(count: int, one: str, more: str) -> str:
+def count_rows(count: int, singular: str, plural: str) -> str:
     """Return a phrase such as `3 rows repeat the header`."""
-    return f"1 row {one}" if count == 1 else f"{count:,} rows {more}"
+    return f"1 row {singular}" if count == 1 else f"{count:,} rows {plural}"
 
 
 def _format_decision(is_turned: bool) -> str:
@@ -276,13 +276,13 @@ def _find_total_word(cell: object) -> str:
 
 
 class _TotalRows:
-    """The rows that may be totals: by their label, or because their numbers equal a sum of rows above."""
+    """The rows that may be totals: by label, or because they equal a sum of rows above."""
 
-    def __init__(self, rows: Sequence[Cells], without: set[int]) -> None:
+    def __init__(self, rows: Sequence[Cells], strays: set[int]) -> None:
         self._rows = rows
-        self._places = [at for at, row in enumerate(rows) if at not in without and any(map(fold_cell, row))]
+        self._places = [at for at, row in enumerate(rows) if at not in strays and any(map(fold_cell, row))]
         labels = set(filter(_find_total_word, set(chain.from_iterable(rows))))
-        self._labelled = {
+        self._labels = {
             at: next(cell for cell in rows[at] if cell in labels)
             for at in self._places
             if not labels.isdisjoint(rows[at])
@@ -294,20 +294,20 @@ class _TotalRows:
     def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:
         """Return the positions of totals to leave out, and add notices on totals."""
         measures = self._find_measures(noticing)
-        every, labelled = self._labelled, self._labelled.keys()
-        few = len(self._rows) <= LOOKED_AT and self._width * len(labelled) ** 2 <= _COMPARED
-        equal = self._find_labelled_totals() if few and labelled else {}
-        matched = len(equal.keys() & labelled)
-        if few and matched < max(1, len(labelled)) and self._width * len(self._places) <= _SEARCHED:
-            guessed = self._guess_totals(labelled)
+        every, label_places = self._labels, self._labels.keys()
+        is_small = len(self._rows) <= LOOKED_AT and self._width * len(label_places) ** 2 <= _COMPARED
+        equal = self._find_labelled_totals() if is_small and label_places else {}
+        match_count = len(equal.keys() & label_places)
+        if is_small and match_count < max(1, len(label_places)) and self._width * len(self._places) <= _SEARCHED:
+            guesses = self._guess_totals(label_places)
             # Rows that no label tells of are left out only if the sum of a labelled one has to leave them out.
-            is_likelier = not matched and (len(guessed) > 1 or not self._blank.isdisjoint(guessed))
-            if len(guessed.keys() & labelled) > matched or is_likelier:
-                equal = guessed
+            is_likelier = not match_count and (len(guesses) > 1 or not self._blank.isdisjoint(guesses))
+            if len(guesses.keys() & label_places) > match_count or is_likelier:
+                equal = guesses
         # The last row is above none of them.
-        unnamed = equal.keys() & set(self._places[-1:]) - labelled
-        sums = equal.keys() - unnamed if self._labelled.keys() & equal.keys() else set[int]()
-        other = self._select_placed_as_totals(set(filter(self._has_amount, labelled - equal.keys())))
+        unnamed = equal.keys() & set(self._places[-1:]) - label_places
+        sums = equal.keys() - unnamed if self._labels.keys() & equal.keys() else set[int]()
+        other = self._select_placed_as_totals(set(filter(self._has_amount, label_places - equal.keys())))
         taxes = {
             at for before, at, after in self._iterate_neighbours() if before in sums and (after in sums or after < 0)
         }
@@ -316,15 +316,15 @@ class _TotalRows:
         for places in filter(None, (sums, equal.keys() - sums)):
             rounding = max(equal[at] for at in places)
             about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
-            what = _SUMS if places <= labelled else ("equals", "equal")
-            text = count_rows(len(places), *(each + about for each in what))
+            phrases = _SUMS if places <= label_places else ("equals", "equal")
+            text = count_rows(len(places), *(phrase + about for phrase in phrases))
             if places is sums:
-                noticing.add("totals", text + _format_decision(is_turned), example=self._labelled.get(min(sums), ""))
+                noticing.add("totals", text + _format_decision(is_turned), example=self._labels.get(min(sums), ""))
             else:
                 texts = [self._rows[at][place] for at in places for place in _find_texts(self._rows[at])[:1]]
                 noticing.add_kept_totals(text, texts[0] if len(places) == len(texts) == 1 else "")
         if other:
-            compared = "not the sum of several rows above" if few else _TOO_MANY
+            compared = "not the sum of several rows above" if is_small else _TOO_MANY
             noticing.add_kept_totals(f"{count_rows(len(other), *_LABELLED)}, {compared}", every[min(other)])
         if taxes:
             text = count_rows(len(taxes), "beside totals is tax", "beside totals are tax")
@@ -333,7 +333,7 @@ class _TotalRows:
             noticing.add_kept_totals(
                 "the last row equals the difference of two totals", self._rows[self._places[-1]][0]
             )
-        for text in self._find_parents() if few and not equal else ():
+        for text in self._find_parents() if is_small and not equal else ():
             noticing.add_kept_totals("1 row equals the sum of rows below", text)
         return sums | taxes | measures if not is_turned else set()
 
@@ -368,12 +368,12 @@ class _TotalRows:
         return texts if 1 < len(set(texts)) <= _PARENTS else []
 
     def _find_measures(self, noticing: NoticeCollector) -> set[int]:
-        """Return the last rows that hold means and the like of the rows above, to be left out, and tell of them."""
+        """Return the last rows if they are means and the like of rows above; add a notice on them."""
         names = {at: _name_measure(self._rows[at]) for at in self._places[-_LAST:]}
-        last = [*takewhile(lambda at: names.get(at) or at in self._labelled, reversed(self._places))]
-        above = [at for at in self._places[: len(self._places) - len(last)] if at not in self._labelled]
-        few = self._width * len(above) <= _SEARCHED
-        measures = {at for at in last if few and names.get(at) and self._is_measure(at, names[at], above)}
+        last = [*takewhile(lambda at: names.get(at) or at in self._labels, reversed(self._places))]
+        above = [at for at in self._places[: len(self._places) - len(last)] if at not in self._labels]
+        is_small = self._width * len(above) <= _SEARCHED
+        measures = {at for at in last if is_small and names.get(at) and self._is_measure(at, names[at], above)}
         self._places = [at for at in self._places if at not in measures]
         # A person may be called Max.
         if measures and (len(last) > 1 or names[min(measures)] == "means"):
@@ -389,65 +389,65 @@ class _TotalRows:
 
         def is_equal(place: int, number: Decimal, mark: str) -> bool:
             cells = (self._rows[other][place] for other in above if place < len(self._rows[other]))
-            numbers = [each for cell in cells if (each := _parse_cell_number(cell, mark)) is not None]
+            numbers = [value for cell in cells if (value := _parse_cell_number(cell, mark)) is not None]
             digit = Decimal(1).scaleb(int(number.as_tuple().exponent))
             return len(numbers) > 1 and abs(_MEASURES[name](numbers) - number) <= digit / 2 + _FLOAT
 
         for mark in ".,":
-            parsed = ((place, _parse_cell_number(cell, mark)) for place, cell in enumerate(self._rows[at]))
-            cells = [(place, number) for place, number in parsed if number is not None]
+            parsed_cells = ((place, _parse_cell_number(cell, mark)) for place, cell in enumerate(self._rows[at]))
+            cells = [(place, number) for place, number in parsed_cells if number is not None]
             if cells and all(is_equal(place, number, mark) for place, number in cells):
                 return True
         return False
 
-    def _guess_totals(self, labelled: Collection[int]) -> dict[int, Decimal]:
+    def _guess_totals(self, label_places: Collection[int]) -> dict[int, Decimal]:
         """Return the rows that equal a sum of rows above, whether labelled or not."""
 
         def find() -> dict[int, Decimal]:
-            found = (self._find_matching_totals(mark, guesses=True) for mark in ".,")
-            return max(found, key=lambda each: (len(each.keys() & labelled), len(each)))
+            candidates = (self._find_matching_totals(mark, guesses=True) for mark in ".,")
+            return max(candidates, key=lambda candidate: (len(candidate.keys() & label_places), len(candidate)))
 
         self._blank = {at for at in self._places if not _find_texts(self._rows[at])}
         # Where only totals have no text, small ones are no chance.
-        if 2 * len(self._blank) <= len(self._places) and self._blank <= (found := find()).keys():
-            return found
+        if 2 * len(self._blank) <= len(self._places) and self._blank <= (sums := find()).keys():
+            return sums
         self._blank = set()
         return find()
 
     def _find_labelled_totals(self) -> dict[int, Decimal]:
         """Return the labelled rows that are totals; forget the labels of rows that are data."""
-        every = self._labelled
+        every = self._labels
         equal, data = self._compare_labelled_rows()
         if data:
             # As data, they are among the rows whose sum a total is.
-            self._labelled = {at: label for at, label in every.items() if at not in data}
-            again, _ = self._compare_labelled_rows()
-            if len(again) >= len(equal):
-                return again
-            self._labelled = every
+            self._labels = {at: label for at, label in every.items() if at not in data}
+            second_pass, _ = self._compare_labelled_rows()
+            if len(second_pass) >= len(equal):
+                return second_pass
+            self._labels = every
         return equal
 
     def _compare_labelled_rows(self) -> tuple[dict[int, Decimal], set[int]]:
         """Return the labelled rows that are totals, and those whose labels are data."""
-        labels = {at: fold_cell(label) for at, label in self._labelled.items()}
-        words = {at: _find_total_word(label) for at, label in self._labelled.items()}
+        labels = {at: fold_cell(label) for at, label in self._labels.items()}
+        words = {at: _find_total_word(label) for at, label in self._labels.items()}
         equal = max(map(self._find_matching_totals, ".,"), key=len)
         # A label of several rows that are no sums is a category of its column.
-        others = Counter(labels[at] for at in labels.keys() - equal.keys() if self._has_amount(at))
-        categories = {at for at in labels if others[labels[at]] > 1}
+        label_counts = Counter(labels[at] for at in labels.keys() - equal.keys() if self._has_amount(at))
+        categories = {at for at in labels if label_counts[labels[at]] > 1}
         # One row equals the one above, or zeros, by chance: another row has to show that its label is a total's.
         certain = {words[at] for at in words.keys() & equal.keys() - categories - self._weak}
         chance = {at for at in words.keys() & equal.keys() if words[at] not in certain}
         return {at: off for at, off in equal.items() if at not in categories | chance}, categories | chance
 
-    def _select_placed_as_totals(self, labelled: set[int]) -> set[int]:
+    def _select_placed_as_totals(self, places: set[int]) -> set[int]:
         """Return the rows that end a block, or have no text but one in the first column of texts."""
-        if not labelled:
-            return labelled
+        if not places:
+            return places
         texts = [_find_texts(self._rows[at]) for at in self._places[:_TYPICAL]]
         first = min(chain.from_iterable(texts), default=0)
-        ends = labelled.difference(at - 1 for at in self._places)
-        return ends | {at for at in labelled if _find_texts(self._rows[at]) == [first]}
+        ends = places.difference(at - 1 for at in self._places)
+        return ends | {at for at in places if _find_texts(self._rows[at]) == [first]}
 
     def _has_amount(self, at: int) -> bool:
         """Whether a row has a digit other than zero."""
@@ -458,44 +458,44 @@ class _TotalRows:
 
         These are labelled rows and the last one; as guesses, other rows of large numbers too.
         """
-        none = Decimal()
+        zero = Decimal()
         sums: dict[int, Decimal] = {}
         counts, digits = Counter[int](), Counter[int]()
         plain, starts = 0, [(0, dict(sums))]  # rows and sums up to places at which the rows of a total may begin
-        found: dict[int, Decimal] = {}
-        rows = [self._rows[at] for at in (self._places if guesses else [*self._labelled, *self._places[-1:]])]
-        wanted = {place for row in rows for place, cell in enumerate(row) if _parse_cell_number(cell, mark) is not None}
+        totals: dict[int, Decimal] = {}
+        rows = [self._rows[at] for at in (self._places if guesses else [*self._labels, *self._places[-1:]])]
+        places = {place for row in rows for place, cell in enumerate(row) if _parse_cell_number(cell, mark) is not None}
         rows = [self._rows[at] for at in self._places]
         # A sum of years says nothing, and one row's year is no sum.
-        years = {place for place in wanted if all(_is_year(row[place]) for row in rows if place < len(row))}
+        years = {place for place in places if all(_is_year(row[place]) for row in rows if place < len(row))}
         for at in self._places:
             row = self._rows[at]
-            numbers = ((place, _parse_cell_number(row[place], mark)) for place in wanted if place < len(row))
+            numbers = ((place, _parse_cell_number(row[place], mark)) for place in places if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
-            is_labelled = at in self._labelled
+            is_labelled = at in self._labels
             is_large = max(map(abs, cells.values()), default=0) >= _CHANCE or at in self._blank
             is_guess = (guesses or at == self._places[-1]) and not is_labelled and is_large
             # Each number may be rounded, up or down, by half of its last digit.
-            most = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else none for p in cells}
+            limits = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else zero for p in cells}
             likely = starts if is_labelled else [starts[0], starts[-1]] if is_guess else []
             for begin, start in reversed(likely) if cells and counts.keys() - years >= cells.keys() else ():
                 if is_guess and plain < begin + 2:
                     continue  # without a label the same number as above is no sum
-                offs = ((abs(sums[p] - start.get(p, none) - number), most[p]) for p, number in cells.items())
+                offs = ((abs(sums[p] - start.get(p, zero) - number), limits[p]) for p, number in cells.items())
                 close = [off for off, _ in takewhile(lambda off: off[0] <= off[1], offs)]
                 if len(close) == len(cells):
-                    found[at] = max((off for off in close if off > _FLOAT), default=none)
+                    totals[at] = max((off for off in close if off > _FLOAT), default=zero)
                     self._weak |= {at} if plain < begin + 2 or not any(cells.values()) else set()
                     break
-            if is_labelled or at in found:
+            if is_labelled or at in totals:
                 starts.append((plain, dict(sums)))
                 continue
             plain += bool(cells)
             for place, number in cells.items():
-                sums[place] = sums.get(place, none) + number
+                sums[place] = sums.get(place, zero) + number
                 counts[place] += 1
                 digits[place] = max(digits[place], -int(number.as_tuple().exponent))
-        return found
+        return totals
 
 
 def _find_texts(row: Cells) -> list[int]:
@@ -532,7 +532,7 @@ def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
 def leave_out_compared_total(
     connection: duckdb.DuckDBPyConnection, noticing: NoticeCollector, columns: Sequence[ColumnSchema], scan: str
 ) -> str:
-    """Add notices on totals that no one has compared; return the scan without those that are left out."""
+    """Add notices on totals not compared yet; return the scan without those left out."""
     numbers = [f"CAST({quote(column.name)} AS DOUBLE)" for column in columns if column.kind == "number"]
     texts = [quote(column.name) for column in columns if column.type == "VARCHAR"]
     if not numbers:
@@ -545,17 +545,17 @@ def leave_out_compared_total(
     total = f"({equal} AND {size} >= {_CHANCE})"
     is_labelled = _make_label_condition([column for column in columns if column.type == "VARCHAR"][:1])
     is_alone = " AND ".join(f"coalesce({cell}, '') = ''" for cell in texts[1:]) or "true"
-    labelled = f"coalesce(({is_labelled}) AND {is_alone} AND coalesce({', '.join(numbers)}) IS NOT NULL, false)"
-    counted = f"count_if({total}), count_if({total} AND {labelled}), count_if({labelled} AND NOT {total})"
-    sql = f"SELECT {counted}, any_value(coalesce({', '.join(texts) or 'NULL'})) FILTER ({total}) FROM {scan}"
-    ((found, named, others, example),) = connection.execute(sql).fetchall()
-    is_turned, is_total = noticing.is_guess_reversed("totals"), found == 1 and rows > (2 if texts else 3)
+    label_sql = f"coalesce(({is_labelled}) AND {is_alone} AND coalesce({', '.join(numbers)}) IS NOT NULL, false)"
+    count_sql = f"count_if({total}), count_if({total} AND {label_sql}), count_if({label_sql} AND NOT {total})"
+    sql = f"SELECT {count_sql}, any_value(coalesce({', '.join(texts) or 'NULL'})) FILTER ({total}) FROM {scan}"
+    ((matches, label_matches, other_labels, example),) = connection.execute(sql).fetchall()
+    is_turned, is_total = noticing.is_guess_reversed("totals"), matches == 1 and rows > (2 if texts else 3)
     example = "" if example is None else example
-    if is_total and named:
+    if is_total and label_matches:
         text = "1 row is labelled as a total and equals the sum of all others"
         noticing.add("totals", text + _format_decision(is_turned), example=example)
     elif is_total:
         noticing.add_kept_totals("1 row equals the sum of all others", example)
-    if others:
-        noticing.add_kept_totals(f"{count_rows(others, *_LABELLED)}, {_TOO_MANY}")
-    return f"(SELECT * FROM {scan} WHERE NOT {total})" if is_total and named and not is_turned else scan
+    if other_labels:
+        noticing.add_kept_totals(f"{count_rows(other_labels, *_LABELLED)}, {_TOO_MANY}")
+    return f"(SELECT * FROM {scan} WHERE NOT {total})" if is_total and label_matches and not is_turned else scan

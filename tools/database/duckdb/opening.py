@@ -37,7 +37,7 @@ FILES, QUERIES = "files", "queries"
 NURSERY = make_query_fork_server(__package__ or "")
 
 
-def open_engine(url: str, session: Session, turned: frozenset[str] = frozenset()) -> DuckDBEngine:
+def open_engine(url: str, session: Session, reversals: frozenset[str] = frozenset()) -> DuckDBEngine:
     """Open the DuckDB engine for a path, a pattern or a URL."""
     if find_spec("duckdb") is None:
         raise DatabaseUnavailable("files and DuckDB databases need duckdb: pip install 'tableturn[duckdb]'")
@@ -46,11 +46,11 @@ def open_engine(url: str, session: Session, turned: frozenset[str] = frozenset()
             NURSERY.start(wait=False)  # it loads DuckDB while the engine is loaded here
     from .engine import DuckDBBackend, DuckDBEngine
 
-    return DuckDBEngine(DuckDBBackend(replace(find_sources(url), turned=turned), session), session)
+    return DuckDBEngine(DuckDBBackend(replace(find_sources(url), reversals=reversals), session), session)
 
 
 def read_tables_from_files(
-    files: Sequence[TableFile], folder: Path, *, thorough: bool, turned: frozenset[str] = frozenset()
+    files: Sequence[TableFile], folder: Path, *, thorough: bool, reversals: frozenset[str] = frozenset()
 ) -> Iterator[TableEntry]:
     """Yield the tables of files, read in a process with limited memory and time.
 
@@ -61,12 +61,12 @@ def read_tables_from_files(
     if not can_limit_processes():
         from .files import FileReader
 
-        with closing(FileReader(folder, thorough=thorough, turned=turned)) as reader:
+        with closing(FileReader(folder, thorough=thorough, reversals=reversals)) as reader:
             for file in files:
                 yield from reader.entries(file)
         return
     with NURSERY.call(b"\0") as line:
-        opening = FILES, os.fsencode(folder), thorough, list(turned), list({file.kind for file in files})
+        opening = FILES, os.fsencode(folder), thorough, list(reversals), list({file.kind for file in files})
         send(line, RESULT, ormsgpack.packb(opening), START_SECONDS)
         receive(line, MESSAGE_BYTES, time.monotonic() + START_SECONDS)
         for file in files:
@@ -93,8 +93,8 @@ def _read_tables_from_file(sock: socket.socket, file: TableFile, folder: Path) -
         raise RuntimeError(f"reading {file.path} failed:\n{body.decode(errors='replace')}")
     if kind != RESULT:
         raise unpack_error(body[:ERROR_BYTES])
-    for packed in ormsgpack.unpackb(body):
-        entry = unpack_entry(packed)
+    for packed_entry in ormsgpack.unpackb(body):
+        entry = unpack_entry(packed_entry)
         if entry.path != file.path and (entry.path is None or entry.path.parent != folder):
             raise RuntimeError(f"the reader of {file.path} returned another file")
         yield entry

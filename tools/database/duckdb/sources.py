@@ -22,26 +22,26 @@ def make_table_name(text: str) -> str:
     """Return a table name that needs no quotes, such as `Sales_2024_EU` for `Sales 2024 (EU)`."""
     plain = unicodedata.normalize("NFKC", text)
     name = re.sub(r"\W+", "_", plain).strip("_")[:_LONGEST] or "data"
-    return f"t_{name}" if name[0].isdigit() or name.lower() in get_naming_rules("duckdb").reserved else name
+    return f"t_{name}" if name[0].isdigit() or name.lower() in get_naming_rules("duckdb").reserved_words else name
 
 
 def make_column_names(headers: Iterable[object]) -> list[str]:
     """Return column names for headers: one line each, numbered if empty or repeated."""
-    cleaned = [" ".join(str("" if header is None else header).replace("\0", " ").split()) for header in headers]
-    return number_repeated_names([name or f"column{place}" for place, name in enumerate(cleaned, start=1)])
+    names = [" ".join(str("" if header is None else header).replace("\0", " ").split()) for header in headers]
+    return number_repeated_names([name or f"column{place}" for place, name in enumerate(names, start=1)])
 
 
 def number_repeated_names(names: Sequence[str]) -> list[str]:
     """Return the names with a number added to repeated ones, ignoring case."""
-    taken: set[str] = set()
-    given = {name.lower() for name in names}
+    assigned_names: set[str] = set()
+    lower_names = {name.lower() for name in names}
     result: list[str] = []
     for name in names:
-        chosen, number = name, 2
-        while chosen.lower() in taken or (chosen != name and chosen.lower() in given):
-            chosen, number = f"{name}_{number}", number + 1
-        taken.add(chosen.lower())
-        result.append(chosen)
+        candidate, number = name, 2
+        while candidate.lower() in assigned_names or (candidate != name and candidate.lower() in lower_names):
+            candidate, number = f"{name}_{number}", number + 1
+        assigned_names.add(candidate.lower())
+        result.append(candidate)
     return result
 
 
@@ -82,27 +82,27 @@ class TableSources:
     database: Path | None = None
     pattern: str = ""
     fingerprint: str = ""  # of data frames, which do not change
-    turned: frozenset[str] = frozenset()  # guesses about files that are decided otherwise
+    reversals: frozenset[str] = frozenset()  # guesses about files that are decided otherwise
 
     def files(self) -> tuple[TableFile, ...]:
         """Return the current files, ordered by name."""
-        found = _find_table_files(self.pattern)
-        if not found:
-            what = "the folder" if Path(self.pattern).is_dir() else "the pattern"
+        paths = _find_table_files(self.pattern)
+        if not paths:
+            source = "the folder" if Path(self.pattern).is_dir() else "the pattern"
             raise DatabaseUnavailable(
-                f"{what} {self.pattern} contains no table files ({_READ}), or only links out of it"
+                f"{source} {self.pattern} contains no table files ({_READ}), or only links out of it"
             )
-        if len(found) > _MOST_FILES:
-            raise DatabaseUnavailable(f"{self.pattern} matches {len(found):,} files; the limit is {_MOST_FILES:,}")
-        names = number_repeated_names([make_table_name(_get_file_stem(path)) for path in found])
-        return tuple(TableFile(path, kind_of(path) or "text", name) for path, name in zip(found, names, strict=True))
+        if len(paths) > _MOST_FILES:
+            raise DatabaseUnavailable(f"{self.pattern} matches {len(paths):,} files; the limit is {_MOST_FILES:,}")
+        names = number_repeated_names([make_table_name(_get_file_stem(path)) for path in paths])
+        return tuple(TableFile(path, kind_of(path) or "text", name) for path, name in zip(paths, names, strict=True))
 
     def state(self) -> str:
         """Return a key that changes whenever a file changes or is added."""
         if self.fingerprint:
             return self.fingerprint
         paths = [self.database] if self.database is not None else _find_table_files(self.pattern)
-        return " ".join([*map(_make_file_state_key, paths), *sorted(self.turned)]) or "gone"
+        return " ".join([*map(_make_file_state_key, paths), *sorted(self.reversals)]) or "gone"
 
 
 def is_duckdb_source(text: str) -> bool:
@@ -119,8 +119,8 @@ def is_duckdb_source(text: str) -> bool:
 
 def kind_of(path: Path) -> FileKind | None:
     """Return the kind of a file by its extension; None if it is unknown."""
-    found = _ENDING.search(path.name)
-    return cast("FileKind", found.lastgroup) if found else None
+    match = _ENDING.search(path.name)
+    return cast("FileKind", match.lastgroup) if match else None
 
 
 def find_sources(text: str) -> TableSources:
@@ -145,14 +145,14 @@ def find_sources(text: str) -> TableSources:
         raise DatabaseUnavailable(f"{path} cannot be read: it is neither a file nor a folder")
     name = _get_file_stem(path) if path.is_file() else _find_folder(path).name
     location = path.resolve() if path.exists() else path
-    found = TableSources(_replace_bytes(make_table_name(name)), _replace_bytes(str(location)), pattern=str(path))
-    found.files()
-    return found
+    sources = TableSources(_replace_bytes(make_table_name(name)), _replace_bytes(str(location)), pattern=str(path))
+    sources.files()
+    return sources
 
 
 def _find_folder(path: Path) -> Path:
     """Return the folder that a pattern begins with; a path that exists as it is."""
-    return next(each for each in (path, *path.parents) if each.exists() or not glob.has_magic(str(each)))
+    return next(folder for folder in (path, *path.parents) if folder.exists() or not glob.has_magic(str(folder)))
 
 
 def _find_table_files(pattern: str) -> Sequence[Path]:
@@ -162,9 +162,9 @@ def _find_table_files(pattern: str) -> Sequence[Path]:
     inside = path.iterdir() if path.is_dir() else map(Path, glob.iglob(pattern, recursive=True))
     # Whoever may put a link into the folder shall not have other files of this machine read.
     root = _find_folder(path).resolve()
-    own = (each for each in inside if not each.name.startswith((".", "~$")) and kind_of(each) and each.is_file())
+    candidates = (file for file in inside if not file.name.startswith((".", "~$")) and kind_of(file) and file.is_file())
     try:
-        return sorted(each for each in own if each.resolve().is_relative_to(root))
+        return sorted(file for file in candidates if file.resolve().is_relative_to(root))
     except OSError as error:
         raise DatabaseUnavailable(f"the folder {path} cannot be read: {error.strerror}") from None
 
@@ -183,10 +183,10 @@ def _read_first_bytes(path: Path) -> bytes:
 
 def _make_file_state_key(path: Path) -> str:
     try:
-        held = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return "gone"
-    return f"{held.st_dev}.{held.st_ino}.{held.st_size}.{held.st_mtime_ns}"
+    return f"{status.st_dev}.{status.st_ino}.{status.st_size}.{status.st_mtime_ns}"
 
 
 def _replace_bytes(text: str) -> str:

@@ -50,24 +50,24 @@ class WorkbookSheet:
     title: str = ""
 
 
-def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[WorkbookSheet]:
+def read_workbook(path: Path, reversals: frozenset[str] = frozenset()) -> list[WorkbookSheet]:
     """Read the sheets of a workbook."""
     try:
         import openpyxl
     except ImportError:
         raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
     sheets = [
-        _convert_rows_to_sheet(NoticeCollector(make_table_name(name), turned), rows, is_hidden=is_hidden)
+        _convert_rows_to_sheet(NoticeCollector(make_table_name(name), reversals), rows, is_hidden=is_hidden)
         for name, is_hidden, rows in _read_sheet_rows(path, openpyxl.load_workbook)
     ]
-    if "sheets" not in turned and not any(sheet.frame is not None for sheet in sheets):
-        return read_workbook(path, turned | {"sheets"})
-    found: set[tuple[str, str]] = set()
-    with zipfile.ZipFile(path) as packed:
-        parts = [part for part in packed.infolist() if part.filename.startswith("xl/worksheets/")]
-        for content in (packed.read(part) for part in parts if sheets and part.file_size < _SEARCHED_BYTES):
-            found |= {(kind, text) for kind, pattern, text in _FLAWS if pattern.search(content)}
-    for kind, text in sorted(found):
+    if "sheets" not in reversals and not any(sheet.frame is not None for sheet in sheets):
+        return read_workbook(path, reversals | {"sheets"})
+    flaws: set[tuple[str, str]] = set()
+    with zipfile.ZipFile(path) as archive:
+        parts = [part for part in archive.infolist() if part.filename.startswith("xl/worksheets/")]
+        for content in (archive.read(part) for part in parts if sheets and part.file_size < _SEARCHED_BYTES):
+            flaws |= {(kind, text) for kind, pattern, text in _FLAWS if pattern.search(content)}
+    for kind, text in sorted(flaws):
         sheets[0].noticing.add(kind, text)
     return sheets
 
@@ -99,21 +99,21 @@ def _convert_rows_to_sheet(
 def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, bool, list[tuple[Any, ...]]]]:
     advice = "save it again as .xlsx, or its sheets as CSV files"
     try:
-        with zipfile.ZipFile(path) as packed:
-            if sum(part.file_size for part in packed.infolist()) > _UNPACKED_BYTES:
+        with zipfile.ZipFile(path) as archive:
+            if sum(part.file_size for part in archive.infolist()) > _UNPACKED_BYTES:
                 raise DatabaseUnavailable(f"the workbook {path} is too large: save its sheets as CSV files")
             # Reads it all: a part that is larger than it says is damaged.
-            damaged = packed.testzip()
-            if damaged is not None:
-                raise DatabaseUnavailable(f"the workbook {path} is damaged at {damaged!r}: {advice}")
+            damaged_part = archive.testzip()
+            if damaged_part is not None:
+                raise DatabaseUnavailable(f"the workbook {path} is damaged at {damaged_part!r}: {advice}")
         with warnings.catch_warnings():
             # What openpyxl drops, such as rules for entering data, is nothing that is read here.
             warnings.simplefilter("ignore")
             book = load(path, read_only=True, data_only=True)
             try:
                 if (count := len(book.worksheets)) > _MOST_SHEETS:
-                    told = f"it has {count:,} sheets, and at most {_MOST_SHEETS} are read: {advice}"
-                    raise DatabaseUnavailable(f"the workbook {path} cannot be read: {told}")
+                    problem = f"it has {count:,} sheets, and at most {_MOST_SHEETS} are read: {advice}"
+                    raise DatabaseUnavailable(f"the workbook {path} cannot be read: {problem}")
                 for sheet in book.worksheets:
                     # What a sheet says of its size need not be true.
                     sheet.reset_dimensions()
@@ -146,21 +146,21 @@ def _build_column_series(values: Sequence[Any], name: str, noticing: NoticeColle
     """Return a column as a series of one type; as text if the values have several types."""
     import pandas
 
-    filled = [value if is_filled(value) else None for value in values]
-    words = {value for value in filled if isinstance(value, str)}
-    if words and words.issubset(MISSING) and not all(value is None or value in words for value in filled):
+    cells = [value if is_filled(value) else None for value in values]
+    words = {value for value in cells if isinstance(value, str)}
+    if words and words.issubset(MISSING) and not all(value is None or value in words for value in cells):
         is_turned = noticing.is_guess_reversed("missing")
         noticing.add("missing", f"{', '.join(sorted(words))} {_AS_TEXT if is_turned else _AS_EMPTY}", name)
         if not is_turned:
-            filled = [None if value in words else value for value in filled]
-    kinds = {type(value) for value in filled if value is not None}
-    if kinds == {datetime} and all(value is None or value.time() == time() for value in filled):
-        return pandas.Series([value and value.date() for value in filled], dtype=object)
+            cells = [None if value in words else value for value in cells]
+    kinds = {type(value) for value in cells if value is not None}
+    if kinds == {datetime} and all(value is None or value.time() == time() for value in cells):
+        return pandas.Series([value and value.date() for value in cells], dtype=object)
     if len(kinds) > 1 and not kinds <= {int, float}:
-        return pandas.Series([None if value is None else str(value) for value in filled], dtype=object)
+        return pandas.Series([None if value is None else str(value) for value in cells], dtype=object)
     if kinds <= {int} or kinds <= {int, float} or kinds == {bool}:
-        return pandas.Series(filled, dtype=object).convert_dtypes()
-    return pandas.Series(filled, dtype=object)
+        return pandas.Series(cells, dtype=object).convert_dtypes()
+    return pandas.Series(cells, dtype=object)
 
 
 def collect_data_frames(source: Any) -> dict[str, pandas.DataFrame] | None:

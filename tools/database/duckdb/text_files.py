@@ -80,36 +80,36 @@ def inspect_text_file(
     private: Path,
     *,
     thorough: bool = False,
-    turned: frozenset[str] = frozenset(),
+    reversals: frozenset[str] = frozenset(),
 ) -> TableEntry:
     """Detect how to read a text file as a table; raise an error if that is not possible."""
-    path, noticing = file.path, NoticeCollector(file.table, turned)
+    path, noticing = file.path, NoticeCollector(file.table, reversals)
     encoding, is_guess = detect_file_encoding(path)
     remark = f"not UTF-8, read as {encoding}: a guess" if is_guess else ""
     if remark:
         noticing.add("encoding", remark, turned_by="save the file as UTF-8, if letters are wrong")
-    with open_decompressed_file(path) as opened:
-        start = opened.read(2 * _LINE_BYTES)
+    with open_decompressed_file(path) as stream:
+        start = stream.read(2 * _LINE_BYTES)
     # DuckDB takes no file whose lines and cells end lines in different ways, as a spreadsheet writes them.
     if encoding not in _NATIVE or len(_BARE_END.findall(start)) not in (0, start.count(b"\n")):
         path, encoding = copy_as_utf8(path, private, encoding), "utf-8"
-        with path.open("rb") as opened:
-            start = opened.read(2 * _LINE_BYTES)
+        with path.open("rb") as stream:
+            start = stream.read(2 * _LINE_BYTES)
     _check_first_lines(file.path, start.decode(encoding, "replace").split("\n"))
     size = measure_decompressed_size(path, SLOW_BYTES)
     rows = None if thorough or size <= WHOLE_BYTES else FIRST_ROWS
-    read = _CsvReader(connection, address(path), rows, f"encoding = '{encoding}'")
+    reader = _CsvReader(connection, address(path), rows, f"encoding = '{encoding}'")
     head = start[:_HEAD_BYTES].decode(encoding, "replace").splitlines(keepends=True)
-    first, title = _detect_layout(read, head)
+    first, title = _detect_layout(reader, head)
     if first.comment:
         noticing.add("lines", f"lines that begin with {first.comment} are left out")
     if size <= _COPIED_SIZE and (copy := _copy_without_stray_rows(first, path, encoding, private, noticing)):
-        path, read = copy, replace(read, address=address(copy), options="encoding = 'utf-8'")
-        with path.open(encoding="utf-8", newline="") as opened:
-            head = opened.read(_HEAD_BYTES).splitlines(keepends=True)
-        first, _ = _detect_layout(read, head)
+        path, reader = copy, replace(reader, address=address(copy), options="encoding = 'utf-8'")
+        with path.open(encoding="utf-8", newline="") as stream:
+            head = stream.read(_HEAD_BYTES).splitlines(keepends=True)
+        first, _ = _detect_layout(reader, head)
     first = _detect_header_line(first, head, noticing)
-    best, dated = _detect_missing_values(first, noticing)
+    best, comments = _detect_missing_values(first, noticing)
     last_century = _find_last_century_columns(best, noticing)
     if len(best.columns) == 1 and kind_of(file.path) is None:
         raise DatabaseUnavailable(
@@ -120,18 +120,18 @@ def inspect_text_file(
         noticing.add("scope", "too large to look for repeated headers, and for notes below the table")
     names = make_column_names(name.removeprefix("\ufeff") for name, _ in best.columns)
     columns = [
-        make_column_schema(name, kind, comment=dated.get(own, ""))
-        for name, (own, kind) in zip(names, best.columns, strict=True)
+        make_column_schema(name, kind, comment=comments.get(raw, ""))
+        for name, (raw, kind) in zip(names, best.columns, strict=True)
     ]
-    scan = replace(best, columns=tuple((each.name, each.type) for each in columns)).scan
-    for name, (own, kind) in zip(names, best.columns, strict=True):
-        if own in last_century:
+    scan = replace(best, columns=tuple((column.name, column.type) for column in columns)).scan
+    for name, (raw, kind) in zip(names, best.columns, strict=True):
+        if raw in last_century:
             cell = quote(name)
-            moved = f"if(year({cell}) > {_THIS_YEAR}, CAST({cell} - INTERVAL 100 YEAR AS {kind}), {cell})"
-            scan = f"(SELECT * REPLACE ({moved} AS {cell}) FROM {scan})"
+            moved_sql = f"if(year({cell}) > {_THIS_YEAR}, CAST({cell} - INTERVAL 100 YEAR AS {kind}), {cell})"
+            scan = f"(SELECT * REPLACE ({moved_sql} AS {cell}) FROM {scan})"
     comment = "; ".join(filter(None, (remark, title)))
     scan = add_content_notices(connection, noticing, columns, scan, is_whole=thorough or size <= SLOW_BYTES)
-    notices = noticing.rename_notice_columns({own: name for name, (own, _) in zip(names, best.columns, strict=True)})
+    notices = noticing.rename_notice_columns({raw: name for name, (raw, _) in zip(names, best.columns, strict=True)})
     return make_file_entry(file.table, columns, scan, path, comment=comment, slow=size > SLOW_BYTES, notices=notices)
 
 
@@ -141,37 +141,37 @@ class _CsvReader:
 
     connection: duckdb.DuckDBPyConnection
     address: str
-    sampled: int | None  # how many rows are looked at for types; None for all
+    sample_rows: int | None  # how many rows are looked at for types; None for all
     options: str
     delimiter: str = ""
     details: str = ""  # the options that it found
     columns: tuple[tuple[str, str], ...] = ()  # names with types
     quote: str = '"'
-    skipped: int = 0  # lines above the table
+    skipped_lines: int = 0  # lines above the table
     has_header: bool = True
     comment: str = ""  # how lines begin that are left out
 
     def sniff_options(self, more: str = "") -> _CsvReader:
         """Return the reader with the options that DuckDB detects, given `more` options."""
         options = self.options + more
-        (found,) = self.connection.execute(
+        (row,) = self.connection.execute(
             "SELECT Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
-            f" FROM sniff_csv({literal(self.address)}, {options}, sample_size = {self.sampled or -1})"
+            f" FROM sniff_csv({literal(self.address)}, {options}, sample_size = {self.sample_rows or -1})"
         ).fetchall()
-        delimiter, quote, escape, comment, skipped, header, days, times, columns = found
+        delimiter, quote, escape, comment, skip_count, header, days, times, columns = row
         # Quotes may come later, even if the rows that were looked at have none.
         quote, escape = (sign if sign != _NONE else '"' for sign in (quote, escape))
         details = f", quote = {literal(quote)}, escape = {literal(escape)}"
         for name, value in (
-            *(("delim", delimiter), ("header", bool(header)), ("skip", skipped), ("comment", comment)),
+            *(("delim", delimiter), ("header", bool(header)), ("skip", skip_count), ("comment", comment)),
             *(("dateformat", days), ("timestampformat", times)),
         ):
             if value is not None and value != _NONE and f", {name} = " not in options:
                 details += f", {name} = {value if isinstance(value, int) else literal(str(value))}"
-        named = tuple((str(each["name"]), str(each["type"])) for each in cast("list[dict[str, Any]]", columns))
-        layout = {"quote": str(quote), "skipped": int(skipped), "has_header": bool(header)}
+        types = tuple((str(column["name"]), str(column["type"])) for column in cast("list[dict[str, Any]]", columns))
+        layout = {"quote": str(quote), "skipped_lines": int(skip_count), "has_header": bool(header)}
         layout["comment"] = "" if comment in (None, _NONE) else str(comment)
-        return replace(self, options=options, delimiter=str(delimiter), details=details, columns=named, **layout)
+        return replace(self, options=options, delimiter=str(delimiter), details=details, columns=types, **layout)
 
     def sniff_cells(self, more: str) -> _CsvReader:
         """Return the reader with `more` options, and with a header if it has one now."""
@@ -198,9 +198,9 @@ class _CsvReader:
     @property
     def scan(self) -> str:
         """The `read_csv` call in SQL, with every option given explicitly."""
-        listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in self.columns)
-        told = f"{self.options}{self.details}, columns = {{{listed}}}"
-        return f"read_csv({literal(self.address)}, auto_detect = false, {told})"
+        column_list = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in self.columns)
+        options = f"{self.options}{self.details}, columns = {{{column_list}}}"
+        return f"read_csv({literal(self.address)}, auto_detect = false, {options})"
 
     @property
     def date_formats(self) -> dict[str, str]:
@@ -208,24 +208,24 @@ class _CsvReader:
         formats = dict(_FORMAT.findall(self.options + self.details))
         return {name: formats.get(kind.lower(), "") for name, kind in self.columns if kind in _DATED}
 
-    def rows(self, what: str, limit: int | None = None) -> list[Any]:
+    def rows(self, select_list: str, limit: int | None = None) -> list[Any]:
         """Run a select list over the file's cells as texts, or over the first `limit` rows."""
         texts = replace(self, columns=tuple((name, "VARCHAR") for name, _ in self.columns)).scan
         source = texts if limit is None else f"(SELECT * FROM {texts} LIMIT {limit})"
-        return self.connection.execute(f"SELECT {what} FROM {source}").fetchall()
+        return self.connection.execute(f"SELECT {select_list} FROM {source}").fetchall()
 
 
-def _detect_layout(read: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, str]:
+def _detect_layout(reader: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, str]:
     """Detect the separator and the header; return the reader and the titles above the header."""
-    if head and (named := _NAMED_SEPARATOR.fullmatch(head[0])):
-        return read.sniff_options(f", delim = {literal(named[1])}, skip = 1"), ""
-    first = read.sniff_options()
+    if head and (match := _NAMED_SEPARATOR.fullmatch(head[0])):
+        return reader.sniff_options(f", delim = {literal(match[1])}, skip = 1"), ""
+    first = reader.sniff_options()
     separator = _choose_separator(head, first.delimiter)
     rows = _read_first_rows(head, separator if len(separator) == 1 else ",")
     if separator != first.delimiter:
         # Rows that are too short make it look as if nothing were separated.
         padding = ", null_padding = true" if len({len(row) for row, _ in rows if row}) > 1 else ""
-        first = read.sniff_options(f", delim = {literal(separator)}{padding}")
+        first = reader.sniff_options(f", delim = {literal(separator)}{padding}")
     # DuckDB does not count comments among the lines to skip.
     lines = _remove_comments(head, first)
     rows = _read_first_rows(lines, separator if len(separator) == 1 else ",") if first.comment else rows
@@ -242,14 +242,14 @@ def _remove_comments(lines: Sequence[str], first: _CsvReader) -> Sequence[str]:
     if not first.comment:
         return lines
     reader = csv.reader(lines, delimiter=first.delimiter[:1] or ",", quotechar=first.quote)
-    kept, begin = list[str](), 0
+    table_lines, begin = list[str](), 0
     try:
         for _ in reader:
-            kept += [] if lines[begin].startswith(first.comment) else lines[begin : reader.line_num]
+            table_lines += [] if lines[begin].startswith(first.comment) else lines[begin : reader.line_num]
             begin = reader.line_num
     except csv.Error:
         return lines
-    return kept
+    return table_lines
 
 
 def _read_first_rows(lines: Sequence[str], separator: str, quote: str = '"') -> list[tuple[list[str], int]]:
@@ -261,7 +261,7 @@ def _read_first_rows(lines: Sequence[str], separator: str, quote: str = '"') -> 
         return []
 
 
-def _choose_separator(lines: Sequence[str], detected: str) -> str:
+def _choose_separator(lines: Sequence[str], guess: str) -> str:
     """Return the separator that gives most lines the same number of cells, and whole cells."""
 
     def weigh_separator(separator: str) -> tuple[float, bool, float, bool]:
@@ -273,10 +273,10 @@ def _choose_separator(lines: Sequence[str], detected: str) -> str:
         if width == 1 and (numbers < len(cells) or max(cell.count(",") for cell in cells or [",,"]) > 1):
             return 0, False, 0, False  # only a column of decimal commas is not separated
         # A decimal comma parts no cell.
-        whole = numbers + sum(not is_number(cell) and not any(map(cell.count, _SEPARATORS)) for cell in cells)
-        return count / max(1, len(rows)), width > 1, whole / max(1, len(cells)), separator == detected
+        whole_cells = numbers + sum(not is_number(cell) and not any(map(cell.count, _SEPARATORS)) for cell in cells)
+        return count / max(1, len(rows)), width > 1, whole_cells / max(1, len(cells)), separator == guess
 
-    return max(dict.fromkeys((detected, *_SEPARATORS)), key=weigh_separator)
+    return max(dict.fromkeys((guess, *_SEPARATORS)), key=weigh_separator)
 
 
 def _copy_without_stray_rows(
@@ -288,42 +288,42 @@ def _copy_without_stray_rows(
     with open_decompressed_file(path) as file:
         text = file.read().decode(encoding, "replace")
     plain = _UNKNOWN_SIGNS.sub(lambda sign: _KNOWN_SIGNS.get(sign[0], " "), text)
-    lines, skipped = [*_remove_comments(list(io.StringIO(plain, newline="")), first)], first.skipped
+    lines, skip_count = [*_remove_comments(list(io.StringIO(plain, newline="")), first)], first.skipped_lines
 
-    def read_csv_rows(some: Sequence[str]) -> Iterator[list[str]]:
-        return csv.reader(some, delimiter=first.delimiter, quotechar=first.quote)
+    def read_csv_rows(part: Sequence[str]) -> Iterator[list[str]]:
+        return csv.reader(part, delimiter=first.delimiter, quotechar=first.quote)
 
     try:
-        if skipped == 1 and ", skip = " not in first.options:
+        if skip_count == 1 and ", skip = " not in first.options:
             # R writes no name above the names of rows.
             names, row = next(read_csv_rows(lines)), next(read_csv_rows(lines[1:]))
             if len(names) + 1 == len(row) and all(map(can_be_column_name, names)):
                 if not lines[0].startswith(first.quote):
                     noticing.add("lines", "rows have one cell more than there are names: the first is read without one")
-                lines[0], skipped, plain = first.delimiter + lines[0], 0, ""
-        rows = list(read_csv_rows(lines[skipped:]))
+                lines[0], skip_count, plain = first.delimiter + lines[0], 0, ""
+        rows = list(read_csv_rows(lines[skip_count:]))
     except (csv.Error, StopIteration):
         return None
-    has_header = bool(rows) and (skipped < first.skipped or _is_header(first, rows[:_HEAD_ROWS]))
-    kept = clean_rows(noticing, rows, has_header=has_header)
-    if len(kept) == len(rows) and plain == text:
+    has_header = bool(rows) and (skip_count < first.skipped_lines or _is_header(first, rows[:_HEAD_ROWS]))
+    table_rows = clean_rows(noticing, rows, has_header=has_header)
+    if len(table_rows) == len(rows) and plain == text:
         return None
     copy = private / f"{len(list(private.iterdir()))}.csv"
-    with copy.open("w", encoding="utf-8", newline="") as written:
-        written.writelines(lines[:skipped])
-        csv.writer(written, delimiter=first.delimiter, quotechar=first.quote, lineterminator="\n").writerows(kept)
+    with copy.open("w", encoding="utf-8", newline="") as output:
+        output.writelines(lines[:skip_count])
+        csv.writer(output, delimiter=first.delimiter, quotechar=first.quote, lineterminator="\n").writerows(table_rows)
     return copy
 
 
 def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: NoticeCollector) -> _CsvReader:
     """Decide whether the first line holds column names, and add a notice if that is a guess."""
-    if first.skipped and ", skip = " not in first.options:
-        noticing.add("lines", f"lines above the table that are left out: {first.skipped}")
+    if first.skipped_lines and ", skip = " not in first.options:
+        noticing.add("lines", f"lines above the table that are left out: {first.skipped_lines}")
     if "null_padding" in first.options:
         noticing.add("lines", "lines have different numbers of cells: missing ones are empty")
     if [kind for _, kind in first.columns] == ["VARCHAR"]:
         noticing.add("lines", "read as one column: no separator was found")
-    lines = _remove_comments(head, first)[first.skipped :]
+    lines = _remove_comments(head, first)[first.skipped_lines :]
     rows = [row for row, _ in _read_first_rows(lines, first.delimiter[:1] or ",", first.quote)]
     row = rows[0] if rows else []
     is_header = _is_header(first, rows)
@@ -346,7 +346,7 @@ def _is_header(first: _CsvReader, rows: Sequence[Sequence[str]]) -> bool:
     # DuckDB takes years above numbers for more of them, and names above rows that are longer, or above numbers that
     # have decimal commas, for a row.
     is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
-    for name, *below in zip(row, *(each for each in others if len(each) == len(row)), strict=True):
+    for name, *below in zip(row, *(other for other in others if len(other) == len(row)), strict=True):
         cells = [cell for cell in below if cell]
         is_likely |= bool(name and cells) and not re.search(r"\d", name) and all(map(is_number, cells))
     return first.has_header or (is_likely and all(map(can_be_column_name, row)))
@@ -355,37 +355,37 @@ def _is_header(first: _CsvReader, rows: Sequence[Sequence[str]]) -> bool:
 def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
     """Detect column types; read n/a and the like as empty if more columns then have a type."""
     names = [name for name, kind in first.columns if kind == "VARCHAR"]
-    plain, with_empty = (NoticeCollector(noticing.table, noticing.turned) for _ in range(2))
+    plain, with_empty = (NoticeCollector(noticing.table, noticing.reversals) for _ in range(2))
     best = _detect_date_order(_detect_number_format(first, plain), plain)
     words: set[str] = set()
     is_turned = noticing.is_guess_reversed("missing")
     if names:
         # A bit for each word: lists of them would take much memory in wide files.
-        listed = f"[{', '.join(map(literal, MISSING))}]"
-        held = (f"bit_or(1::BIGINT << coalesce(list_position({listed}, {cell}), 0))" for cell in map(quote, names))
-        (bits,) = first.rows(", ".join(held), LOOKED_AT)
-        words = {word for at, word in enumerate(MISSING, 1) if any(each and each >> at & 1 for each in bits)}
+        word_list = f"[{', '.join(map(literal, MISSING))}]"
+        sums = (f"bit_or(1::BIGINT << coalesce(list_position({word_list}, {cell}), 0))" for cell in map(quote, names))
+        (bits,) = first.rows(", ".join(sums), LOOKED_AT)
+        words = {word for at, word in enumerate(MISSING, 1) if any(mask and mask >> at & 1 for mask in bits)}
     if words:
         empty = first.sniff_cells(f", nullstr = ['', {', '.join(map(literal, sorted(words)))}]")
-        other, dated = _detect_date_order(_detect_number_format(empty, with_empty), with_empty)
+        other, remarks = _detect_date_order(_detect_number_format(empty, with_empty), with_empty)
         if len(other.columns) == len(first.columns) and other.typed_count > best[0].typed_count:
-            how = "kept, as you said" if is_turned else "read as empty cells, in columns of text too"
-            noticing.add("missing", f"{', '.join(sorted(words))} {how}")
+            decision = "kept, as you said" if is_turned else "read as empty cells, in columns of text too"
+            noticing.add("missing", f"{', '.join(sorted(words))} {decision}")
             if not is_turned:
-                noticing.found += with_empty.found
-                return other, dated
-    noticing.found += plain.found
+                noticing.notices += with_empty.notices
+                return other, remarks
+    noticing.notices += plain.notices
     return best
 
 
 def _detect_number_format(first: _CsvReader, noticing: NoticeCollector) -> _CsvReader:
     """Detect the decimal and thousands marks with which most columns are read as numbers."""
-    found = [first]
+    readers = [first]
     texts = [quote(name) for name, kind in first.columns if kind == "VARCHAR"]
 
     def holds(pattern: str) -> bool:
-        used = (f"bool_or(regexp_full_match({cell}, {literal(pattern)}))" for cell in texts)
-        return bool(texts) and any(first.rows(", ".join(used), first.sampled)[0])
+        checks = (f"bool_or(regexp_full_match({cell}, {literal(pattern)}))" for cell in texts)
+        return bool(texts) and any(first.rows(", ".join(checks), first.sample_rows)[0])
 
     # To look for a mark takes a tenth of the time of trying it.
     marks = list(_NUMBERS) if holds(_MARKED) else []
@@ -393,25 +393,25 @@ def _detect_number_format(first: _CsvReader, noticing: NoticeCollector) -> _CsvR
         if holds(_GROUPED.format(thousands=sign, decimal=".,")):
             marks += [(",", sign), (".", sign)]
     for decimal, thousands in marks:
-        read = first.sniff_cells(_build_number_options(decimal, thousands))
-        found.append(_keep_ungrouped_as_text(first, read, decimal, thousands) if thousands else read)
-    best = max(found, key=lambda each: each.typed_count * (len(each.columns) == len(first.columns)))
+        reader = first.sniff_cells(_build_number_options(decimal, thousands))
+        readers.append(_keep_ungrouped_as_text(first, reader, decimal, thousands) if thousands else reader)
+    best = max(readers, key=lambda candidate: candidate.typed_count * (len(candidate.columns) == len(first.columns)))
     return _resolve_ambiguous_numbers(first, best, noticing)
 
 
 def _build_number_options(decimal: str, thousands: str) -> str:
-    told = f", decimal_separator = '{decimal}'" if decimal != "." else ""
-    return told + (f", thousands = {literal(thousands)}" if thousands else "")
+    option = f", decimal_separator = '{decimal}'" if decimal != "." else ""
+    return option + (f", thousands = {literal(thousands)}" if thousands else "")
 
 
-def _keep_ungrouped_as_text(first: _CsvReader, read: _CsvReader, decimal: str, thousands: str) -> _CsvReader:
+def _keep_ungrouped_as_text(first: _CsvReader, trial: _CsvReader, decimal: str, thousands: str) -> _CsvReader:
     """Keep numbers without proper groups of three digits as text: `1,50` is not 150."""
     numbers = [
-        name for name, kind in read.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
+        name for name, kind in trial.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
     ]
     pattern = literal(_GROUPED.format(thousands=thousands, decimal=decimal))
     wrong = "bool_or(contains(trim({0}), {1}) AND NOT regexp_full_match({0}, {2}))"
-    return read.keep_as_text(first, {name: wrong.format(quote(name), literal(thousands), pattern) for name in numbers})
+    return trial.keep_as_text(first, {name: wrong.format(quote(name), literal(thousands), pattern) for name in numbers})
 
 
 def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: NoticeCollector) -> _CsvReader:
@@ -422,36 +422,36 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
     best = _keep_versions_as_text(best, names, noticing)
     mark = "," if "decimal" in best.options else "."
     unclear = literal(_UNCLEAR.format(mark=mark))
-    wanted = ", ".join(
+    count_sql = ", ".join(
         f"count_if(contains({cell}, {literal(mark)})), count_if(regexp_full_match({cell}, {unclear})),"
         f" count_if(regexp_full_match({cell}, {literal(_CODE)})), bool_or(regexp_full_match({cell}, {literal(_CUT)})),"
         f" bool_or(regexp_full_match({cell}, {unclear}) AND rtrim({cell}) LIKE '%0')"
         f" AND bool_or(regexp_full_match({cell}, {literal(_SHORT)}))"
         for cell in map(quote, names)
     )
-    (counts,) = first.rows(wanted, LOOKED_AT)
-    codes = {name for name, many in zip(names, counts[2::5], strict=True) if many}
+    (counts,) = first.rows(count_sql, LOOKED_AT)
+    codes = {name for name, count in zip(names, counts[2::5], strict=True) if count}
     for name in codes:
         noticing.add("codes", "codes of digits with an E, which could be read as powers of ten, are kept as text", name)
     for name in (name for name, is_cut in zip(names, counts[3::5], strict=True) if is_cut):
         noticing.add("codes", "numbers such as 1.23E+12 may have lost digits in a spreadsheet", name)
     best = best.with_text_columns(codes)
-    marked = {name for name, many in zip(names, counts[::5], strict=True) if many and name not in codes}
-    if not marked or "thousands" in best.options:
+    mark_columns = {name for name, count in zip(names, counts[::5], strict=True) if count and name not in codes}
+    if not mark_columns or "thousands" in best.options:
         return best
     if counts[::5] != counts[1::5]:
-        for name, many, unclear, *_, is_grouped in zip(names, *(counts[at::5] for at in range(5)), strict=True):
-            if many and many == unclear and is_grouped:
+        for name, count, unclear, *_, is_grouped in zip(names, *(counts[at::5] for at in range(5)), strict=True):
+            if count and count == unclear and is_grouped:
                 noticing.add("numbers", _LIKE_OTHERS, name, turned_by="write them without marks")
         return best
     # Semicolons separate columns where a comma is the decimals' mark, and commas where a point is. And who writes 500
     # without decimals writes 1.5, not 1.500.
     is_grouping = first.delimiter == {".": ";", ",": ","}[mark] or any(counts[4::5])
     grouped = is_grouping != noticing.is_guess_reversed("numbers")
-    for name in sorted(marked):
-        read, meant = ("thousands", "decimals") if grouped else ("decimals", "thousands")
+    for name in sorted(mark_columns):
+        use, other = ("thousands", "decimals") if grouped else ("decimals", "thousands")
         mark_name = "point" if mark == "." else "comma"
-        noticing.add("numbers", f"the {mark_name} is read as the mark of {read}; the file may mean {meant}", name)
+        noticing.add("numbers", f"the {mark_name} is read as the mark of {use}; the file may mean {other}", name)
     if not grouped:
         return best
     return first.sniff_cells(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
@@ -474,68 +474,68 @@ def _keep_versions_as_text(best: _CsvReader, names: Sequence[str], noticing: Not
     return best if is_turned else best.with_text_columns(versions)
 
 
-def _keep_mixed_dates_as_text(read: _CsvReader) -> _CsvReader:
-    """Keep columns as text in which some dates are written in another form than the one detected."""
+def _keep_mixed_dates_as_text(reader: _CsvReader) -> _CsvReader:
+    """Keep columns as text if some dates are written in another form than the detected one."""
     wrong = dict[str, str]()
-    for name, form in read.date_formats.items():
+    for name, form in reader.date_formats.items():
         cell = quote(name)
         read_cell = f"try_strptime({cell}, {literal(form)})" if form else f"try_cast({cell} AS TIMESTAMP)"
         wrong[name] = f"count({cell}) > count({read_cell})"
-    return read.keep_as_text(read, wrong, read.sampled)
+    return reader.keep_as_text(reader, wrong, reader.sample_rows)
 
 
-def _find_last_century_columns(read: _CsvReader, noticing: NoticeCollector) -> set[str]:
-    """Return the columns of dates whose future years are of the last century; add notices on years of two digits."""
-    names = [name for name, form in read.date_formats.items() if "%y" in form]
+def _find_last_century_columns(best: _CsvReader, noticing: NoticeCollector) -> set[str]:
+    """Return the date columns whose late years belong to the last century; add notices on them."""
+    names = [name for name, form in best.date_formats.items() if "%y" in form]
     if not names:
         return set()
     # DuckDB takes 50 for 2050: nobody was born then, and few dates are that far ahead.
     late = ", ".join(f"max(year({quote(name)})) > {_THIS_YEAR + _AHEAD}" for name in names)
-    flags = read.connection.execute(f"SELECT {late} FROM (SELECT * FROM {read.scan} LIMIT {FIRST_ROWS})").fetchall()[0]
-    unclear = {notice.column for notice in noticing.found if notice.kind == "dates"}
-    found: set[str] = set()
+    flags = best.connection.execute(f"SELECT {late} FROM (SELECT * FROM {best.scan} LIMIT {FIRST_ROWS})").fetchall()[0]
+    unclear = {notice.column for notice in noticing.notices if notice.kind == "dates"}
+    columns: set[str] = set()
     for name, is_late in zip(names, flags, strict=True):
         # Where the order of day and month is unclear, the word turns that.
         turned_by = "write years with four digits" if name in unclear else ""
         is_past = bool(is_late) != (not turned_by and noticing.is_guess_reversed("dates"))
         years = f"{_THIS_YEAR - 99} to {_THIS_YEAR}" if is_past else "1969 to 2068"
         noticing.add("dates", f"years of two digits are read as {years}", name, turned_by=turned_by)
-        found |= {name} if is_past else set()
-    return found
+        columns |= {name} if is_past else set()
+    return columns
 
 
 def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
     """Read dates in the order that fits most columns; return remarks on ambiguous columns."""
     best = _keep_mixed_dates_as_text(best)
     cells = zip(*best.rows("*", _DATED_ROWS), strict=True)
-    written = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=False)}
-    formats = _detect_date_formats(chain(*written.values()))
+    texts_by_name = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=False)}
+    formats = _detect_date_formats(chain(*texts_by_name.values()))
     if not formats:
         return best, {}
     # Numbers that were kept text stay so.
-    texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _detect_date_formats(written[name])}
-    found = (best.sniff_cells(formats.format(*order)) for order in _ORDERS)
-    day_first, month_first = read = [_keep_mixed_dates_as_text(each.with_text_columns(texts)) for each in found]
+    texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _detect_date_formats(texts_by_name[name])}
+    orders = (best.sniff_cells(formats.format(*order)) for order in _ORDERS)
+    day_first, month_first = readers = [_keep_mixed_dates_as_text(reader.with_text_columns(texts)) for reader in orders]
     is_tie = day_first.typed_count == month_first.typed_count
     # Who writes hours in halves of days mostly writes the month first.
     is_american = "%p" in formats
     likelier = is_american != noticing.is_guess_reversed("dates")
-    chosen = int(likelier if is_tie else month_first.typed_count > day_first.typed_count)
-    if read[chosen].typed_count < best.typed_count:
+    index = int(likelier if is_tie else month_first.typed_count > day_first.typed_count)
+    if readers[index].typed_count < best.typed_count:
         return best, {}
     if not is_tie:
         # Where another column fits in one order only, that is the file's.
-        return read[chosen], {}
-    both = ({name for name, kind in each.columns if kind in _DATED} for each in read)
+        return readers[index], {}
+    date_columns = ({name for name, kind in reader.columns if kind in _DATED} for reader in readers)
     # With points, the day comes first.
     unclear = {
         name
-        for name, texts in written.items()
+        for name, texts in texts_by_name.items()
         if any(shape["sign"] != "." for shape in filter(None, map(_SHAPE.fullmatch, texts)))
-    }.intersection(*both)
+    }.intersection(*date_columns)
     for name in sorted(unclear):
-        noticing.add("dates", f"{_READ_AS[chosen]}; write dates as 2024-12-31 to be sure", name)
-    return read[chosen], dict.fromkeys(unclear, _READ_AS[chosen])
+        noticing.add("dates", f"{_READ_AS[index]}; write dates as 2024-12-31 to be sure", name)
+    return readers[index], dict.fromkeys(unclear, _READ_AS[index])
 
 
 def _check_first_lines(path: Path, lines: Sequence[str]) -> None:
@@ -571,12 +571,12 @@ _READ_AS = (
 
 def _detect_date_formats(texts: Iterable[str]) -> str:
     """Return DuckDB's format options for dates in texts, with placeholders for day and month."""
-    found: dict[str, str] = {}
+    formats: dict[str, str] = {}
     for shape in filter(None, map(_SHAPE.fullmatch, texts)):
         form = f"{{0}}{shape['sign']}{{1}}{shape['sign']}{'%Y' if len(shape['year']) == 4 else '%y'}"
         if time := shape["time"]:
             half = shape["half"] or ""
             form += f"{time[0]}{'%I' if half else '%H'}:%M{':%S' if shape['seconds'] else ''}"
             form += f"{' ' * half[:1].isspace()}%p" if half else ""
-        found.setdefault("timestampformat" if time else "dateformat", form)
-    return "".join(f", {name} = '{form}'" for name, form in found.items())
+        formats.setdefault("timestampformat" if time else "dateformat", form)
+    return "".join(f", {name} = '{form}'" for name, form in formats.items())

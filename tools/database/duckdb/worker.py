@@ -49,15 +49,15 @@ def serve(descriptor: int) -> None:
 def work(sock: socket.socket) -> None:
     """Serve a database, or read files, until the connection closes; never return."""
     if message := receive(sock, MESSAGE_BYTES):
-        what, *rest = ormsgpack.unpackb(message[1])
-        if what == FILES:
-            _serve_file_requests(sock, *rest)
-        serve_database(sock, lambda: _open_duckdb_instance(*rest), threads=THREADS, own_bytes=MEMORY_BYTES)
+        task, *arguments = ormsgpack.unpackb(message[1])
+        if task == FILES:
+            _serve_file_requests(sock, *arguments)
+        serve_database(sock, lambda: _open_duckdb_instance(*arguments), threads=THREADS, own_bytes=MEMORY_BYTES)
 
 
 def _open_duckdb_instance(opening: bytes) -> DuckDBInstance:
-    path, permissions, folder, packed = unpack_open_request(opening)
-    entries = list(map(unpack_entry, packed))
+    path, permissions, folder, packed_entries = unpack_open_request(opening)
+    entries = list(map(unpack_entry, packed_entries))
     drop_unneeded_capabilities(*([path] if path else [str(entry.path) for entry in entries]))
     return DuckDBInstance(
         Path(path) if path else None, entries, permissions, Path(os.fsdecode(folder)) / str(os.getpid())
@@ -65,7 +65,7 @@ def _open_duckdb_instance(opening: bytes) -> DuckDBInstance:
 
 
 def _serve_file_requests(
-    sock: socket.socket, folder: bytes, thorough: bool, turned: list[str], kinds: list[FileKind]
+    sock: socket.socket, folder: bytes, thorough: bool, reversals: list[str], kinds: list[FileKind]
 ) -> None:
     """Read the files requested over a socket until it closes; never return."""
     gc.enable()
@@ -78,7 +78,7 @@ def _serve_file_requests(
 
         # This has all encodings loaded.
         chardet.detect_all("имя;\n".encode("cp1251"))
-    reader = FileReader(Path(os.fsdecode(folder)), thorough=thorough, turned=frozenset(turned))
+    reader = FileReader(Path(os.fsdecode(folder)), thorough=thorough, reversals=frozenset(reversals))
     set_limit(resource.RLIMIT_AS, measure_address_space() + READING_BYTES)
     set_limit(resource.RLIMIT_FSIZE, DISK_BYTES)
     set_limit(resource.RLIMIT_CORE, 0)

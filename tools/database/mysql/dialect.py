@@ -53,19 +53,19 @@ def estimate(plan: Iterable[Mapping[str, Any]]) -> Estimate:
     for line in plan:
         if line["rows"] is not None:
             selects[line["id"]].append(line)
-    once = again = outermost = 0.0
+    single_reads = repeat_reads = outer_rows = 0.0
     for lines in selects.values():
-        read, made = 0.0, 1.0
+        reads, rows = 0.0, 1.0
         for line in lines:
-            made *= float(line["rows"])
-            read += made
-            made *= float(line.get("filtered") or 100) / 100
-        outermost = max(outermost, made)
+            rows *= float(line["rows"])
+            reads += rows
+            rows *= float(line.get("filtered") or 100) / 100
+        outer_rows = max(outer_rows, rows)
         if "DEPENDENT" in str(lines[0]["select_type"]):
-            again += read
+            repeat_reads += reads
         else:
-            once += read
-    return Estimate(min(round(once + again * max(1.0, outermost)), MOST_ROWS))
+            single_reads += reads
+    return Estimate(min(round(single_reads + repeat_reads * max(1.0, outer_rows)), MOST_ROWS))
 
 
 TOO_LARGE = -1
@@ -101,5 +101,5 @@ def read_server_warnings(count: int, rows: Callable[[str], list[tuple[Cell, ...]
     for level, code, message in rows(f"SHOW WARNINGS LIMIT {_LISTED}"):
         if level != "Note" and code not in _OF_FORM:
             first.setdefault(code, " ".join(str(message).split())[:_LONGEST])
-    told = [f"The server warns: {message}." for message in list(first.values())[:_TOLD]]
-    return (*told, f"There were {count:,} warnings in all.") if told and count > len(told) else tuple(told)
+    lines = [f"The server warns: {message}." for message in list(first.values())[:_TOLD]]
+    return (*lines, f"There were {count:,} warnings in all.") if lines and count > len(lines) else tuple(lines)

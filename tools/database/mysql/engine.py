@@ -37,26 +37,26 @@ class RowSizeLimitedConnection(pymysql.connections.Connection):
     """A PyMySQL connection that reads no row larger than a limit into memory."""
 
     largest_row = 0
-    _held = 0
+    _row_bytes = 0
 
     def _read_packet(self, packet_type: Any = MysqlPacket) -> Any:
-        self._held = 0
-        inherited: Any = super()
-        return inherited._read_packet(packet_type)
+        self._row_bytes = 0
+        parent: Any = super()
+        return parent._read_packet(packet_type)
 
     def _read_bytes(self, num_bytes: int) -> bytes:
         # A row of 16 MB and more comes in parts.
-        self._held += num_bytes
-        if self.largest_row and self._held > self.largest_row:
+        self._row_bytes += num_bytes
+        if self.largest_row and self._row_bytes > self.largest_row:
             self._force_close()
             raise pymysql.err.DataError(TOO_LARGE, "a row is too large")
-        inherited: Any = super()
-        return inherited._read_bytes(num_bytes)
+        parent: Any = super()
+        return parent._read_bytes(num_bytes)
 
     def _force_close(self) -> None:
         drop_unread_rows(self)
-        inherited: Any = super()
-        inherited._force_close()
+        parent: Any = super()
+        parent._force_close()
 
 
 def _parse_decimal(text: str) -> int | float:
@@ -134,8 +134,8 @@ class MySQLBackend(SQLAlchemyBackend):
         self.database = url.database or "mysql"
         self.location = f"mysql://{url.host or 'localhost'}:{url.port or 3306}/{url.database or ''}"
         schemas = address.schemas or ((url.database,) if url.database else ())
-        listed = ", ".join(literal(name.replace("\\", "\\\\")) for name in schemas)
-        self._readable = f"TABLE_SCHEMA {f'IN ({listed})' if listed else f'NOT IN {_SYSTEM}'}"
+        schema_list = ", ".join(literal(name.replace("\\", "\\\\")) for name in schemas)
+        self._readable = f"TABLE_SCHEMA {f'IN ({schema_list})' if schema_list else f'NOT IN {_SYSTEM}'}"
         self.connect().close()
         self.name = "MariaDB" if self.kind == "mariadb" else "MySQL"
 
@@ -144,29 +144,29 @@ class MySQLBackend(SQLAlchemyBackend):
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were written since the server was started.
-        return " ".join(str(told) for _, told in self._read_profile_rows(connection, "changes"))
+        return " ".join(str(value) for _, value in self._read_profile_rows(connection, "changes"))
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        found: list[str] = []
-        for given in filter(None, (_GRANT.match(str(grant)) for (grant,) in connection.rows("SHOW GRANTS"))):
-            powers = {power.strip().upper() for power in _COLUMNS.sub("", given["powers"]).split(",")} - _READING
+        warnings: list[str] = []
+        for match in filter(None, (_GRANT.match(str(grant)) for (grant,) in connection.rows("SHOW GRANTS"))):
+            powers = {power.strip().upper() for power in _COLUMNS.sub("", match["powers"]).split(",")} - _READING
             if powers:
-                listed = ", ".join(sorted(powers)[:6])
+                power_list = ", ".join(sorted(powers)[:6])
                 files = "; with FILE, it reads and writes files on the server"
                 more = files if powers & {"FILE", "ALL PRIVILEGES"} else ""
-                found.append(f"the login may do more than read: {listed} on {given['where']}{more}")
-        return (*found, _REMEDY) if found else ()
+                warnings.append(f"the login may do more than read: {power_list} on {match['where']}{more}")
+        return (*warnings, _REMEDY) if warnings else ()
 
-    def read_query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
+    def read_query_log(self, connection: ServerConnection, limit: int) -> tuple[str, ...]:
         # The server may keep no queries, or the login may not read them.
-        ((kept,),) = connection.rows("SELECT @@performance_schema")
-        if not int(str(kept)):
+        ((setting,),) = connection.rows("SELECT @@performance_schema")
+        if not int(str(setting)):
             raise DatabaseUnavailable(
                 "the server records no queries: set performance_schema = ON in its configuration and restart it; or"
                 " give a file of SQL to --from"
             )
         try:
-            return tuple(str(query) for (query,) in connection.rows(self.profile.statements["log"].format(int(most))))
+            return tuple(str(query) for (query,) in connection.rows(self.profile.statements["log"].format(int(limit))))
         except DBAPIError:
             raise DatabaseUnavailable(
                 "this login may not read the server's queries: GRANT SELECT ON performance_schema.* to it"

@@ -33,13 +33,13 @@ Plan = Mapping[str, Any]
 
 def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimate | None:
     """Estimate the cost of a statement from the server's EXPLAIN plan."""
-    ((explained,),) = rows(f"EXPLAIN (FORMAT JSON, VERBOSE) {sql}")
-    steps = list(_walk_plan_steps(json.loads(str(explained))[0]["Plan"], 1.0))
+    ((plan_json,),) = rows(f"EXPLAIN (FORMAT JSON, VERBOSE) {sql}")
+    steps = list(_walk_plan_steps(json.loads(str(plan_json))[0]["Plan"], 1.0))
     scans = [
         (plan, times, (plan.get("Schema", ""), name)) for plan, times in steps if (name := plan.get("Relation Name"))
     ]
-    read = sorted({table for *_, table in scans})
-    names = ", ".join(f"({literal(schema)}, {literal(name)})" for schema, name in read)
+    table_names = sorted({table for *_, table in scans})
+    names = ", ".join(f"({literal(schema)}, {literal(name)})" for schema, name in table_names)
     tables = rows(PROFILE.statements["sizes"].format(names=names)) if names else []
     sizes = {(schema, name): int(size or 0) for schema, name, size, _ in tables}
     cost = sum(
@@ -50,8 +50,8 @@ def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimat
     total = 0.0
     for plan, times, table in scans:
         # All of the table's rows, where it is no index that finds them.
-        whole = sizes.get(table, 0) if plan["Node Type"] == "Seq Scan" else 0
-        rows_read = max(float(plan.get("Plan Rows", 0)), float(whole)) * times
+        table_rows = sizes.get(table, 0) if plan["Node Type"] == "Seq Scan" else 0
+        rows_read = max(float(plan.get("Plan Rows", 0)), float(table_rows)) * times
         cost += rows_read
         total += rows_read * int(plan.get("Plan Width", 0))
     return Estimate(min(round(cost), MOST_ROWS), round(total), any(private for *_, private in tables))
@@ -60,19 +60,19 @@ def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimat
 def _walk_plan_steps(plan: Plan, times: float) -> Iterator[tuple[Plan, float]]:
     """Yield each step of a query plan with the number of times that the step runs."""
     yield plan, times
-    below: list[Plan] = plan.get("Plans", [])
-    looped = plan["Node Type"] == "Nested Loop" and len(below) > 1
-    for child in below:
-        how = child.get("Parent Relationship")
-        again = times
-        if looped and how == "Inner":
-            again = times * float(below[0].get("Plan Rows", 1))
-        elif how == "SubPlan" and _HASHED not in repr(plan.get("Filter", "")) + repr(plan.get("Output", "")):
-            again = times * max(1.0, float(plan.get("Plan Rows", 1)))
-        elif how == "InitPlan":
-            again = 1.0
+    children: list[Plan] = plan.get("Plans", [])
+    is_loop = plan["Node Type"] == "Nested Loop" and len(children) > 1
+    for child in children:
+        relationship = child.get("Parent Relationship")
+        runs = times
+        if is_loop and relationship == "Inner":
+            runs = times * float(children[0].get("Plan Rows", 1))
+        elif relationship == "SubPlan" and _HASHED not in repr(plan.get("Filter", "")) + repr(plan.get("Output", "")):
+            runs = times * max(1.0, float(plan.get("Plan Rows", 1)))
+        elif relationship == "InitPlan":
+            runs = 1.0
         # What is kept is read once, however often it is gone through.
-        yield from _walk_plan_steps(child, 1.0 if plan["Node Type"] in _KEPT else again)
+        yield from _walk_plan_steps(child, 1.0 if plan["Node Type"] in _KEPT else runs)
 
 
 TOO_LARGE = "tableturn: a value or row is too large"
@@ -86,8 +86,8 @@ _GONE = ("08", "57P")
 def make_error(error: Any, longest: int) -> TableturnError | ConnectionLost:
     """Return the typed error for an error of a PostgreSQL driver."""
     code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None) or ""
-    told = getattr(getattr(error, "diag", None), "message_primary", None)
-    message = redact_message(told or error)
+    primary = getattr(getattr(error, "diag", None), "message_primary", None)
+    message = redact_message(primary or error)
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
     if not code or code.startswith(_GONE):
@@ -95,9 +95,9 @@ def make_error(error: Any, longest: int) -> TableturnError | ConnectionLost:
         return ConnectionLost(message) if is_gone else QueryFailed(message)
     if code == _UNDEFINED_FUNCTION:
         # One code stands for functions that are not there and for operators and functions of other types.
-        named = _NAMED.match(message)
-        unknown = named is not None and named[1].lower() not in PROFILE.functions
-        return QueryFailed(message, "unknown_function" if unknown else "type_mismatch")
+        match = _NAMED.match(message)
+        is_unknown = match is not None and match[1].lower() not in PROFILE.functions
+        return QueryFailed(message, "unknown_function" if is_unknown else "type_mismatch")
     if code == "42P01" and "FROM-clause" in message:
         # A column's table that the statement doesn't read has the same code as a table that is not there.
         return QueryFailed(message, "unknown_column")

@@ -47,7 +47,7 @@ class PostgresConnection(ServerConnection):
         self._connection = connection
         self._session = session
         self._remark = remark
-        self._sent: Generator[Row] | None = None
+        self._stream: Generator[Row] | None = None
         self._interrupter = Interrupter(lambda: connection.cancel_safe(timeout=_CANCEL_SECONDS), self._disconnect)
 
     def read_version(self) -> str:
@@ -63,23 +63,23 @@ class PostgresConnection(ServerConnection):
 
     def end(self) -> None:
         try:
-            if self._sent is not None:
-                self._sent.close()
+            if self._stream is not None:
+                self._stream.close()
             if self._connection.info.transaction_status != pq.TransactionStatus.IDLE:
                 self._connection.execute(f"{self._remark()}ROLLBACK".encode())
         except psycopg.Error:
             self.close()
-        self._sent = None
+        self._stream = None
 
     def query(self, sql: str, limits: Limits) -> RowCursor:
         self._longest = limits.cell_bytes
-        described = self._describe_result(sql)
-        columns = [(described.fname(at) or b"").decode("utf-8", "replace") for at in range(described.nfields)]
-        types = [described.ftype(at) for at in range(described.nfields)]
+        description = self._describe_result(sql)
+        columns = [(description.fname(at) or b"").decode("utf-8", "replace") for at in range(description.nfields)]
+        types = [description.ftype(at) for at in range(description.nfields)]
         statement = (self._remark() + limit_rows(sql, types, limits)).encode()
         chunk = max(1, min(_CHUNK, limits.result_bytes // max(1, limits.cell_bytes)))
-        self._sent = sent = cast("Generator[Row]", self._connection.cursor().stream(statement, size=chunk))
-        return RowCursor(columns, _stream_limited_rows(sent, limits.rows + 1))
+        self._stream = stream = cast("Generator[Row]", self._connection.cursor().stream(statement, size=chunk))
+        return RowCursor(columns, _stream_limited_rows(stream, limits.rows + 1))
 
     def rows(self, sql: str) -> list[Row]:
         return self._connection.execute((self._remark() + sql).encode()).fetchall()
@@ -106,15 +106,15 @@ class PostgresConnection(ServerConnection):
         return result
 
     def _disconnect(self) -> None:
-        with socket.socket(fileno=os.dup(self._connection.fileno())) as connected:
-            connected.shutdown(socket.SHUT_RDWR)
+        with socket.socket(fileno=os.dup(self._connection.fileno())) as sock:
+            sock.shutdown(socket.SHUT_RDWR)
 
 
-def _stream_limited_rows(sent: Generator[Row], limit: int) -> Iterator[Row]:
-    for number, row in enumerate(sent, 1):
+def _stream_limited_rows(stream: Generator[Row], limit: int) -> Iterator[Row]:
+    for number, row in enumerate(stream, 1):
         if number == limit:
             # Hear the server out: closing a result that has not ended would need a second connection.
-            next(sent, None)
+            next(stream, None)
         # The last column tells only that the row is not too large.
         yield row[:-1]
 
@@ -136,17 +136,17 @@ def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
         for name, kind in zip(names, types, strict=True)
         if kind not in _SHORT
     ]
-    listed = ", ".join(names)
-    told = "NULL::integer"
+    fields = ", ".join(names)
+    size_check = "NULL::integer"
     if sizes:
         too_large = f"greatest({', '.join(sizes)}) > {int(limits.cell_bytes)}"
         if len(sizes) > 1:
             too_large += f" OR {' + '.join(f'{size}::bigint' for size in sizes)} > {int(limits.result_bytes)}"
         # A text that depends on a row, for the server computes casts of constants before it looks at a condition.
-        told = f"CASE WHEN {too_large} THEN concat('{TOO_LARGE}', {sizes[0]})::integer END"
+        size_check = f"CASE WHEN {too_large} THEN concat('{TOO_LARGE}', {sizes[0]})::integer END"
     return (
-        f"SELECT {listed}, {told} FROM (SELECT * FROM ({sql}) AS s({listed}) LIMIT {int(limits.rows) + 1})"
-        f" AS r({listed})"
+        f"SELECT {fields}, {size_check} FROM (SELECT * FROM ({sql}) AS s({fields}) LIMIT {int(limits.rows) + 1})"
+        f" AS r({fields})"
     )
 
 
@@ -211,15 +211,15 @@ class PostgresBackend(Backend):
         self._session = session
         self._role = address.resolve_person_role(session.identity)
         self._conninfo = _make_connection_string(address.url)
-        listed = ", ".join(map(literal, address.schemas))
-        self._readable = PROFILE.statements["readable"].format(only=f"AND n.nspname IN ({listed})" if listed else "")
+        schemas = ", ".join(map(literal, address.schemas))
+        self._readable = PROFILE.statements["readable"].format(only=f"AND n.nspname IN ({schemas})" if schemas else "")
         # The driver, which looks into the environment and service files too, knows where the database is.
         with self._open_driver_connection() as connection:
             info = connection.info
             port = f":{info.port}" if info.port else ""
-            searched = f"?schema={','.join(address.schemas)}" if address.schemas else ""
+            query = f"?schema={','.join(address.schemas)}" if address.schemas else ""
             self.database = info.dbname
-            self.location = f"postgresql://{info.host}{port}/{info.dbname}{searched}"
+            self.location = f"postgresql://{info.host}{port}/{info.dbname}{query}"
 
     def with_session(self, session: Session) -> PostgresBackend:
         return PostgresBackend(self._address, session)
@@ -227,34 +227,34 @@ class PostgresBackend(Backend):
     def connect(self) -> PostgresConnection:
         connection = self._open_driver_connection()
         path = ", ".join(map(quote, self._address.schemas))
-        searched = (f"SET search_path = {path}",) if path else ()
-        connection.execute("; ".join((*PROFILE.setup, *searched)).encode())
+        statements = (f"SET search_path = {path}",) if path else ()
+        connection.execute("; ".join((*PROFILE.setup, *statements)).encode())
         return PostgresConnection(connection, self._build_settings_sql(), partial(make_comment, self._session.identity))
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were ever written, by the server's statistics.
-        return "".join(str(told) for (told,) in self._read_profile_rows(connection, "changes"))
+        return "".join(str(value) for (value,) in self._read_profile_rows(connection, "changes"))
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        found = [str(told) for _, told in self._read_profile_rows(connection, "powers")]
-        return (*found, _REMEDY) if found else ()
+        warnings = [str(text) for _, text in self._read_profile_rows(connection, "powers")]
+        return (*warnings, _REMEDY) if warnings else ()
 
-    def read_query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
+    def read_query_log(self, connection: ServerConnection, limit: int) -> tuple[str, ...]:
         # The extension may not be there, or not loaded, or the login may not read it.
-        found = connection.rows(PROFILE.statements["log_view"])
-        if not found:
+        views = connection.rows(PROFILE.statements["log_view"])
+        if not views:
             raise DatabaseUnavailable(
                 "the server records no queries of this database: run CREATE EXTENSION pg_stat_statements in it; if"
                 f" that is not enough, {_LOAD}"
             )
         try:
             return tuple(
-                str(query) for (query,) in connection.rows(PROFILE.statements["log"].format(found[0][0], int(most)))
+                str(query) for (query,) in connection.rows(PROFILE.statements["log"].format(views[0][0], int(limit)))
             )
         except psycopg.errors.ObjectNotInPrerequisiteState:
             raise DatabaseUnavailable(f"pg_stat_statements is not loaded: {_LOAD}") from None
         except psycopg.errors.InsufficientPrivilege:
-            raise DatabaseUnavailable(f"this login may not read {found[0][0]}: GRANT SELECT on it") from None
+            raise DatabaseUnavailable(f"this login may not read {views[0][0]}: GRANT SELECT on it") from None
 
     def shorten_column(self, column: ColumnSchema) -> str:
         name = quote(column.name)
@@ -292,9 +292,9 @@ def _make_connection_string(url: str) -> str:
         url_of_libpq = _SCHEME.sub("postgresql://", url)
         return make_conninfo(url_of_libpq, client_encoding="UTF8", fallback_application_name="tableturn")
     except psycopg.Error as error:
-        told = _PARAMETER.search(str(error))
+        match = _PARAMETER.search(str(error))
         raise DatabaseUnavailable(
-            f"not a URL of PostgreSQL: {hide_url_secrets(url)}{f': {told[0]}' if told else ''};"
+            f"not a URL of PostgreSQL: {hide_url_secrets(url)}{f': {match[0]}' if match else ''};"
             " write postgresql://user@host:5432/database"
         ) from None
 

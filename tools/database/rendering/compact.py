@@ -38,13 +38,13 @@ _STRUCTURED = re.compile(
 
 
 @cache_in_first_argument  # a whole schema is shown the same way turn after turn
-def render_compact_schema(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+def render_compact_schema(schema: Schema, used_names: frozenset[tuple[str, str]], samples: int) -> str:
     """Render the schema in compact form: the database, a legend, then one line per table."""
-    written, keys = NameFormatter(schema, marked, samples), group_foreign_keys_by_table(schema)
-    shown, total = len(schema.tables), schema.total_tables
+    naming, keys = NameFormatter(schema, used_names, samples), group_foreign_keys_by_table(schema)
+    table_count, total = len(schema.tables), schema.total_tables
     title = f"Database {one_line(schema.name, _LONGEST_TITLE)}"
-    lines = [f"{title}: {shown} of its {total} tables" if shown < total else title, _render_legend(written)]
-    lines += [render_table_line(table, keys[table.name.lower()], written) for table in schema.tables]
+    lines = [f"{title}: {table_count} of its {total} tables" if table_count < total else title, _render_legend(naming)]
+    lines += [render_table_line(table, keys[table.name.lower()], naming) for table in schema.tables]
     return "\n".join(lines)
 
 
@@ -59,7 +59,7 @@ def group_foreign_keys_by_table(schema: Schema) -> defaultdict[str, list[Foreign
 def render_table_line(table: TableSchema, keys: Sequence[ForeignKey], naming: NameFormatter) -> str:
     """Render a table with its columns and references on one line."""
     # A reference of a single column stands at the column, one of several columns at the table's end.
-    name = f"{naming.quote_table(table.name)}{'^' if (table.name.lower(), '') in naming.marked else ''}"
+    name = f"{naming.quote_table(table.name)}{'^' if (table.name.lower(), '') in naming.used_names else ''}"
     if table.like:
         return f"{name}(columns as {naming.quote_table(table.like)}){_render_table_facts(table, 0)}"
     simple: dict[str, list[ForeignKey]] = defaultdict(list)
@@ -80,7 +80,7 @@ def render_table_line(table: TableSchema, keys: Sequence[ForeignKey], naming: Na
 def _render_legend(naming: NameFormatter) -> str:
     schema, samples = naming.schema, naming.samples
     columns = [column for table in schema.tables for column in table.columns]
-    shows = any(schema.column(table, column) if column else schema.table(table) for table, column in naming.marked)
+    shows = any(schema.column(table, column) if column else schema.table(table) for table, column in naming.used_names)
     signs = (
         (samples, " [example values] or {all values}"),
         (any(column.likely_key for column in columns), ", ~* probably its key"),
@@ -106,64 +106,64 @@ def _render_column(column: ColumnSchema, table: TableSchema, keys: Sequence[Fore
     if codes and not (keys or codes.part) and (codes.table if table.brief else naming.samples):
         # Nothing of the table of codes is shown here.
         references = f" -> {naming.quote_table(codes.table)}{'' if table.brief else '.' + naming(codes.key)}"
-    marked = "^" if (table.name.lower(), column.name.lower()) in naming.marked else ""
+    mark = "^" if (table.name.lower(), column.name.lower()) in naming.used_names else ""
     if table.brief:
-        return _render_brief_column(column, marked, references, bool(keys), naming.samples, naming.schema.dialect)
-    return _render_column_with_values(column, marked, references, naming.samples, naming.schema.dialect)
+        return _render_brief_column(column, mark, references, bool(keys), naming.samples, naming.schema.dialect)
+    return _render_column_with_values(column, mark, references, naming.samples, naming.schema.dialect)
 
 
-def _render_column_name(column: ColumnSchema, marked: str, dialect: str) -> str:
+def _render_column_name(column: ColumnSchema, mark: str, dialect: str) -> str:
     key = "*" if column.primary_key else "~*" if column.likely_key else ""
-    return f"{format_identifier(column.name, dialect)}{key}{marked}"
+    return f"{format_identifier(column.name, dialect)}{key}{mark}"
 
 
 @cache_in_first_argument
 def _render_brief_column(
-    column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str
+    column: ColumnSchema, mark: str, references: str, is_key: bool, samples: int, dialect: str
 ) -> str:
     """Render a column of a shortened table: types of dates and text keys, date formats, codes."""
-    text, codes = _render_column_name(column, marked, dialect), column.codes
+    text, codes = _render_column_name(column, mark, dialect), column.codes
     if column.kind == "time":
         text += f" {_choose_column_type(column)}"
         if warnings := _render_pitfalls(column):
             text += f" [{format_sample_values(column, 1)}]{warnings}" if samples else warnings
-    elif column.kind == "text" and (column.primary_key or column.likely_key or keyed):
+    elif column.kind == "text" and (column.primary_key or column.likely_key or is_key):
         text += f" {_choose_column_type(column)}"
     text += references
-    if column.kind != "time" and not codes and not references and (dated := format_sample_values(column, samples)):
-        return f"{text} [{dated}]"
-    listed = codes and codes.table and not codes.part
-    return text + (_render_code_meanings(column, dialect, _LONGEST_LIST) if samples and not listed else "")
+    if column.kind != "time" and not codes and not references and (values := format_sample_values(column, samples)):
+        return f"{text} [{values}]"
+    is_listed = codes and codes.table and not codes.part
+    return text + (_render_code_meanings(column, dialect, _LONGEST_LIST) if samples and not is_listed else "")
 
 
 @cache_in_first_argument
-def _render_column_with_values(column: ColumnSchema, marked: str, references: str, samples: int, dialect: str) -> str:
+def _render_column_with_values(column: ColumnSchema, mark: str, references: str, samples: int, dialect: str) -> str:
     """Render a column with its mark and reference, followed by its values or codes."""
     # Without samples it is a structure, told in the plain kinds.
     kind = f"{_choose_column_type(column)}{'?' if column.nulls else ''}" if samples else column.kind
-    text = f"{_render_column_name(column, marked, dialect)} {kind}"
+    text = f"{_render_column_name(column, mark, dialect)} {kind}"
     if references or (column.codes and samples):
         text += references + (_render_code_meanings(column, dialect) if samples else "")
     else:
-        shown = _count_samples_to_show(column, samples)
-        if values := format_sample_values(column, shown):
-            text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"
+        count = _count_samples_to_show(column, samples)
+        if values := format_sample_values(column, count):
+            text += f" {{{values}}}" if count >= (column.distinct or count + 1) else f" [{values}]"
         text += _render_pitfalls(column) if samples else ""
     return f"{text} {quote_comment(column.comment)}" if column.comment else text
 
 
 def _choose_column_type(column: ColumnSchema) -> str:
     """Return the kind of a column, or its declared type if queries depend on that."""
-    declared = column.type.lower()
+    type_name = column.type.lower()
     if column.kind == "time":
-        match = _TIMES.match(declared)
-        named = match[0] if match else "time"
+        match = _TIMES.match(type_name)
+        kind = match[0] if match else "time"
         # SQLite has no types for them: values tell what a text is, and whether what is declared a DATE has a time.
-        forms = set(map(_detect_time_form, column.samples)) if named in ("date", "time") else set()
-        named = forms.pop() or named if len(forms) == 1 else named
-        return f"{named} with time zone" if "with time zone" in declared or declared.endswith("tz") else named
-    if column.kind == "text" and _STRUCTURED.match(declared):
-        return one_line(declared, _LONGEST_TYPE)
+        forms = set(map(_detect_time_form, column.samples)) if kind in ("date", "time") else set()
+        kind = forms.pop() or kind if len(forms) == 1 else kind
+        return f"{kind} with time zone" if "with time zone" in type_name or type_name.endswith("tz") else kind
+    if column.kind == "text" and _STRUCTURED.match(type_name):
+        return one_line(type_name, _LONGEST_TYPE)
     return column.kind
 
 
@@ -186,29 +186,29 @@ def _render_code_meanings(column: ColumnSchema, dialect: str, longest: int = _LO
     if column.codes is None:
         return ""
     meanings = ", ".join(f"{format_literal(code)} = {format_literal(text)}" for code, text in column.codes.meanings)
-    said_by = format_identifier(column.codes.label, dialect)
+    label = format_identifier(column.codes.label, dialect)
     if column.codes.part:  # one of the lists of a table
-        said_by += f" in {format_identifier(column.codes.table, dialect)} for {format_literal(column.codes.part)}"
-    return f" {{{said_by}: {meanings}}}" if len(meanings) <= longest else ""
+        label += f" in {format_identifier(column.codes.table, dialect)} for {format_literal(column.codes.part)}"
+    return f" {{{label}: {meanings}}}" if len(meanings) <= longest else ""
 
 
 def _count_samples_to_show(column: ColumnSchema, samples: int) -> int:
     """Return how many sample values of a column to show."""
     # All of a column of codes, several of kinds, one of others: numbers look like numbers, and what a query compares
     # with is looked up by the question's own words.
-    few = column.distinct is not None and column.distinct <= _FEW
+    is_small = column.distinct is not None and column.distinct <= _FEW
     if column.type.lower().startswith("bool") and {*list_nonblank_samples(column)} <= {0, 1}:
         return 0  # as numbers they would mislead where truth values are no numbers
     if is_numeric_date_column(column):
         return min(samples, 1)
     if column.kind == "number":
-        return column.distinct or 0 if few and not column.likely_key and (column.distinct or 0) <= samples else 0
+        return column.distinct or 0 if is_small and not column.likely_key and (column.distinct or 0) <= samples else 0
     every = list_nonblank_samples(column)
     # Of a table that is too large to look through, few values among the first rows are likely all.
-    known = len(column.samples) < _MOST if column.distinct is None else column.distinct <= len(column.samples)
-    if samples and known and sum(len(format_literal(value)) for value in every) <= _SHORT:
+    is_complete = len(column.samples) < _MOST if column.distinct is None else column.distinct <= len(column.samples)
+    if samples and is_complete and sum(len(format_literal(value)) for value in every) <= _SHORT:
         return len(column.samples)
-    return samples if few else min(samples, 1)
+    return samples if is_small else min(samples, 1)
 
 
 def _render_table_facts(table: TableSchema, samples: int) -> str:

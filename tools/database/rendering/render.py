@@ -47,25 +47,25 @@ def _render_create_table(table: TableSchema, naming: NameFormatter, keys: list[F
         quote_comment(table.comment),
         _USED if naming.is_used_before(table.name) else "",
     )
-    told = ", ".join(filter(None, facts))
-    return "\n".join((f"CREATE TABLE {naming.quote_table(table.name)} ({f' -- {told}' if told else ''}", *lines, ");"))
+    info = ", ".join(filter(None, facts))
+    return "\n".join((f"CREATE TABLE {naming.quote_table(table.name)} ({f' -- {info}' if info else ''}", *lines, ");"))
 
 
 def _render_column_definition(column: ColumnSchema, naming: NameFormatter, single_key: bool) -> str:
     text = naming(column.name)
     if column.type:
         # It may be any text at all: in quotes unless it looks like a type.
-        declared = one_line(column.type, _LONGEST_TYPE)
-        text += f" {declared}" if _PLAIN_TYPE.match(declared) else ' "' + declared.replace('"', "'") + '"'
+        type_name = one_line(column.type, _LONGEST_TYPE)
+        text += f" {type_name}" if _PLAIN_TYPE.match(type_name) else ' "' + type_name.replace('"', "'") + '"'
     if column.primary_key and single_key:
         text += " PRIMARY KEY"
     return f"{text} NOT NULL" if column.not_null else text
 
 
-def _render_column_comment(column: ColumnSchema, marked: bool, samples: int) -> str:
+def _render_column_comment(column: ColumnSchema, is_used: bool, samples: int) -> str:
     values = format_sample_values(column, samples)
     warnings = list_column_pitfalls(column) if samples else ()
-    notes = (quote_comment(column.comment), f"e.g. {values}" if values else "", *warnings, _USED if marked else "")
+    notes = (quote_comment(column.comment), f"e.g. {values}" if values else "", *warnings, _USED if is_used else "")
     return "; ".join(filter(None, notes))
 
 
@@ -151,9 +151,9 @@ def _render_craft_sections(naming: NameFormatter, primary: Iterable[str], foreig
     if samples:
         lines.append("Examples:")
         for table in schema.tables:
-            held = [(column.name, format_sample_values(column, samples)) for column in table.columns]
-            shown = "; ".join(f"{naming(name)}: {values}" for name, values in held if values)
-            lines.append(f"Table {naming.quote_table(table.name)}: {shown}")
+            pairs = [(column.name, format_sample_values(column, samples)) for column in table.columns]
+            examples = "; ".join(f"{naming(name)}: {values}" for name, values in pairs if values)
+            lines.append(f"Table {naming.quote_table(table.name)}: {examples}")
     return "\n".join(lines)
 
 
@@ -174,11 +174,11 @@ def _render_pandas_merge(key: ForeignKey, schema: Schema) -> str:
         _quote_python_string(names[0]) if len(names) == 1 else f"[{', '.join(map(_quote_python_string, names))}]"
         for names in (key.columns, key.ref_columns)
     )
-    ends = [(schema.column(*own), schema.column(*other)) for own, other in key.pairs]
+    ends = [(schema.column(*place), schema.column(*other)) for place, other in key.pairs]
     notes = ["probable, not declared"] if key.inferred else []
-    if any(one and other and {one.kind, other.kind} == {"text", "number"} for one, other in ends):
+    if any(column and other and {column.kind, other.kind} == {"text", "number"} for column, other in ends):
         notes.append("text on one side and numbers on the other: convert one of them first")
-    if any(one and other and _has_padded_values(one) != _has_padded_values(other) for one, other in ends):
+    if any(column and other and _has_padded_values(column) != _has_padded_values(other) for column, other in ends):
         notes.append("texts of one side are padded with blanks: strip them first")
     note = f"  # {'; '.join(notes)}" if notes else ""
     frames = f"{_render_frame_lookup(key.table)}, {_render_frame_lookup(key.ref_table)}"
@@ -234,5 +234,5 @@ def render_schema(
     marked = frozenset((table.lower(), column.lower()) for table, column in marked)
     if style == "compact":
         return render_compact_schema(schema, marked, samples)
-    written = NameFormatter(schema.declared_only(), marked, samples)
-    return render_track_schema(written, all_columns) if style == "track" else _RENDERERS[style](written)
+    naming = NameFormatter(schema.declared_only(), marked, samples)
+    return render_track_schema(naming, all_columns) if style == "track" else _RENDERERS[style](naming)

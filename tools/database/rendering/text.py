@@ -34,12 +34,12 @@ class NameFormatter:
     """A formatter of names as SQL identifiers; calling it formats a column's name.
 
     Attributes:
-        marked: (table, column) pairs in lower case that earlier queries used; the column is empty for a table itself.
+        used_names: (table, column) pairs in lower case that earlier queries used; the column is empty for a table.
         samples: How many sample values a column at most shows.
     """
 
     schema: Schema
-    marked: frozenset[tuple[str, str]] = frozenset()
+    used_names: frozenset[tuple[str, str]] = frozenset()
     samples: int = 0
 
     def __call__(self, column: str) -> str:
@@ -51,7 +51,7 @@ class NameFormatter:
 
     def is_used_before(self, table: str, column: str = "") -> bool:
         """Whether earlier queries used a table or one of its columns."""
-        return (table.lower(), column.lower()) in self.marked
+        return (table.lower(), column.lower()) in self.used_names
 
 
 def format_literal(value: Cell) -> str:
@@ -104,11 +104,11 @@ def list_column_pitfalls(column: ColumnSchema) -> tuple[str, ...]:
     texts = [value for value in column.samples if isinstance(value, str)]
     if not texts:
         return ()
-    found: list[str] = []
+    pitfalls: list[str] = []
     if any(text.strip() and text != text.strip() for text in texts):
-        found.append("padded with spaces")
+        pitfalls.append("padded with spaces")
     if form := classify_text_form(column):
-        found.append(_FORMS[form])
+        pitfalls.append(_FORMS[form])
     if (missing := find_missing_value_text(column)) is not None:
-        found.append(f"{format_literal(missing)} for none")
-    return tuple(found)
+        pitfalls.append(f"{format_literal(missing)} for none")
+    return tuple(pitfalls)

@@ -67,12 +67,12 @@ def parse_server_url(url: str, *, roles: bool = True) -> ServerAddress:
         raise DatabaseUnavailable(f"not a database URL: {hide_url_secrets(url)}; write %40 for an @ in the password")
     pairs = parse_qsl(query, keep_blank_values=True)
     others = [(name, value) for name, value in pairs if name not in ("schema", "role")]
-    own = dict(pairs)
-    if own.get("role") and not roles:
+    options = dict(pairs)
+    if options.get("role") and not roles:
         raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
-    rest = f"?{urlencode(others, quote_via=quote)}" if others else ""
-    schemas = (name.strip() for name in own.get("schema", "").split(","))
-    return ServerAddress(base + rest, tuple(filter(None, schemas)), own.get("role", ""))
+    suffix = f"?{urlencode(others, quote_via=quote)}" if others else ""
+    schemas = (name.strip() for name in options.get("schema", "").split(","))
+    return ServerAddress(base + suffix, tuple(filter(None, schemas)), options.get("role", ""))
 
 
 def add_schemas_to_url(url: str, schemas: str) -> str:

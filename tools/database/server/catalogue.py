@@ -19,7 +19,7 @@ class Relation:
     Attributes:
         schema: The schema that it is in; empty where the server has but one.
         name: As declared.
-        shown: Its name in `Schema`: the schema stands before it, with a dot, where the search path doesn't lead there.
+        shown_name: Its name in `Schema`, with the schema and a dot before it where the search path doesn't lead there.
         columns: With no samples but an enumeration's labels.
         kind: `view` for materialised views too: they repeat what tables hold.
         estimate: Rows by the server's statistics; None where it has none, or may not tell.
@@ -32,7 +32,7 @@ class Relation:
 
     schema: str
     name: str
-    shown: str
+    shown_name: str
     columns: tuple[ColumnSchema, ...]
     kind: Literal["table", "view"] = "table"
     comment: str = ""
@@ -71,16 +71,16 @@ class Catalogue:
     @cached_property
     def _relations_by_path(self) -> Mapping[tuple[str, ...], Relation]:
         # Stored SQL may have a schema and a name as one; a table of that very name goes before.
-        relations = sorted(self.relations, key=lambda relation: relation.shown == relation.name)
-        shown = {(relation.shown,): relation for relation in relations}
-        return shown | {(relation.schema, relation.name): relation for relation in relations}
+        relations = sorted(self.relations, key=lambda relation: relation.shown_name == relation.name)
+        by_shown_name = {(relation.shown_name,): relation for relation in relations}
+        return by_shown_name | {(relation.schema, relation.name): relation for relation in relations}
 
     @cached_property
     def _relations_by_lowercase_path(self) -> Mapping[tuple[str, ...], Sequence[Relation]]:
-        found: dict[tuple[str, ...], list[Relation]] = {}
+        by_path: dict[tuple[str, ...], list[Relation]] = {}
         for path, relation in self._relations_by_path.items():
-            found.setdefault(tuple(map(str.lower, path)), []).append(relation)
-        return found
+            by_path.setdefault(tuple(map(str.lower, path)), []).append(relation)
+        return by_path
 
     def find(self, *path: str) -> Relation | None:
         """Return the table or view of a name; upper and lower case matter only if ambiguous."""
@@ -104,18 +104,18 @@ def read_catalogue(ask: Ask, owner: str) -> Catalogue:
     version = read_version(ask, owner)
     columns: dict[tuple[str, str], dict[str, ColumnSchema]] = defaultdict(dict)
     types: set[str] = set()
-    for schema, table, name, declared, not_null, generated, comment, kind, labels, of_database in ask("columns"):
+    for schema, table, name, type_name, not_null, generated, comment, kind, labels, of_database in ask("columns"):
         columns[schema, table][name] = ColumnSchema(
             name,
-            declared,
-            kind or infer_column_kind(declared, ()),
+            type_name,
+            kind or infer_column_kind(type_name, ()),
             not_null=bool(not_null),
             generated=bool(generated),
             comment=comment or "",
             samples=parse_enum_labels(labels or ""),
         )
         if of_database:
-            types.add(declared.replace('"', "").lower())
+            types.add(type_name.replace('"', "").lower())
     references: dict[tuple[Any, ...], list[tuple[str, str]]] = defaultdict(list)
     for key, schema, table, name, position, ref_schema, ref_table, ref_name in ask("keys"):
         if ref_table is not None:
@@ -123,9 +123,9 @@ def read_catalogue(ask: Ask, owner: str) -> Catalogue:
         elif (column := columns[schema, table].get(name)) is not None:
             columns[schema, table][name] = replace(column, primary_key=position)
     relations: dict[tuple[str, str], Relation] = {}
-    for schema, name, shown, kind, comment, estimate, definition, unshown, hides, *rules in ask("relations"):
-        if held := tuple(columns[schema, name].values()):
-            told = (
+    for schema, name, shown_name, kind, comment, estimate, definition, unshown, hides, *rules in ask("relations"):
+        if table_columns := tuple(columns[schema, name].values()):
+            details = (
                 kind,
                 comment or "",
                 estimate,
@@ -135,9 +135,9 @@ def read_catalogue(ask: Ask, owner: str) -> Catalogue:
                 any(rules),
                 any(rules[1:]),
             )
-            relations[schema, name] = Relation(schema, name, shown, held, *told)
+            relations[schema, name] = Relation(schema, name, shown_name, table_columns, *details)
     foreign_keys = [
-        ForeignKey(relations[place].shown, names, relations[target].shown, ref_names)
+        ForeignKey(relations[place].shown_name, names, relations[target].shown_name, ref_names)
         for (_, place, target), pairs in references.items()
         if place in relations and target in relations
         for names, ref_names in (zip(*pairs, strict=True),)

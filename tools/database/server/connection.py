@@ -117,14 +117,14 @@ class BoundedRowCursor:
         self.complete = False
         self._cursor = cursor
         self._longest = limits.cell_bytes
-        self._left = limits.rows + 1
+        self._rows_left = limits.rows + 1
 
     def fetchmany(self, size: int, /) -> list[Row]:
         part = [tuple(map(convert_to_cell, row)) for row in self._cursor.fetchmany(size) or ()]
         if any(isinstance(value, str | bytes) and len(value) > self._longest for row in part for value in row):
             raise ResultTooLarge(f"a value has more than {self._longest:,} bytes: select less of it")
-        self._left -= len(part)
-        self.complete = len(part) < size or (self._left <= 0 and self._cursor.fetchone() is None)
+        self._rows_left -= len(part)
+        self.complete = len(part) < size or (self._rows_left <= 0 and self._cursor.fetchone() is None)
         return part
 
 
@@ -248,8 +248,8 @@ class Backend(ABC):
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         """Return warnings about rights that the login should not have."""
 
-    def read_query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
-        del connection, most
+    def read_query_log(self, connection: ServerConnection, limit: int) -> tuple[str, ...]:
+        del connection, limit
         raise DatabaseUnavailable(f"{self.name} has no query log that can be read: give a file of SQL instead")
 
     def check_text(self, statement: str) -> None:
@@ -267,8 +267,8 @@ class Backend(ABC):
 
     def make_sample_sql(self, relation: Relation, rows: int) -> str:
         """Return a query for the first rows of a table, with long values shortened."""
-        listed = ", ".join(map(self.shorten_column, relation.columns))
-        return f"SELECT {listed} FROM {self.source(relation)} LIMIT {int(rows)}"
+        column_list = ", ".join(map(self.shorten_column, relation.columns))
+        return f"SELECT {column_list} FROM {self.source(relation)} LIMIT {int(rows)}"
 
     def shorten_column(self, column: ColumnSchema) -> str:
         """Return an SQL expression for a column, with long values shortened."""

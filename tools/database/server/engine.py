@@ -129,17 +129,17 @@ class ServerEngine:
         except BaseException:
             self._pool.close_idle_connections(closed=True)
             raise
-        self._looked = time.monotonic()
+        self._refreshed_at = time.monotonic()
 
     @property
     def ruled_tables(self) -> frozenset[str]:
         """The tables and views whose rows depend on who asks, by the server's rules."""
-        return frozenset(relation.shown for relation in self._catalogue.relations if relation.ruled)
+        return frozenset(relation.shown_name for relation in self._catalogue.relations if relation.ruled)
 
     @property
     def personal_tables(self) -> frozenset[str]:
-        """Those of them whose rules ask for a person: the connection does not say whose rows it reads."""
-        return frozenset(relation.shown for relation in self._catalogue.relations if relation.personal)
+        """The tables whose row rules ask for a person that the connection does not name."""
+        return frozenset(relation.shown_name for relation in self._catalogue.relations if relation.personal)
 
     def with_session(self, session: Session) -> ServerEngine:
         return type(self)(self._backend.with_session(session), session)
@@ -149,9 +149,9 @@ class ServerEngine:
 
     def state(self) -> str:
         with self._lock:
-            state, looked = self._state
+            state, read_at = self._state
             now = time.monotonic()
-            if now - looked > _STATE_SECONDS:
+            if now - read_at > _STATE_SECONDS:
                 state = self._run_transaction(self._seconds, self._backend.state)
                 self._state = (state, now)
             return state
@@ -161,10 +161,10 @@ class ServerEngine:
         self._pool.raise_if_closed()
         catalogue = self._refresh_catalogue()
 
-        def read_current_schema(again: bool) -> Schema:
+        def read_current_schema(is_refresh: bool) -> Schema:
             def read_schema_on_connection(connection: ServerConnection) -> Schema:
                 # The server's own estimates of rows are in the catalogue.
-                current = self._backend.catalogue(connection) if again else catalogue
+                current = self._backend.catalogue(connection) if is_refresh else catalogue
                 return read_schema(connection, self._backend, current)
 
             return self._run_transaction(self._seconds, read_schema_on_connection)
@@ -181,10 +181,10 @@ class ServerEngine:
             return self._run_checked_statement(sql, limits.seconds, fetch_result_table, cancellation)
         except TableLocked:
             names = self._reader.list_tables(sql, self._catalogue)
-            which = f"the table {names[0]}" if len(names) == 1 else f"one of the tables {', '.join(names)}"
-            raise TableLocked(f"{which} is locked by another program: try again later") from None
+            tables = f"the table {names[0]}" if len(names) == 1 else f"one of the tables {', '.join(names)}"
+            raise TableLocked(f"{tables} is locked by another program: try again later") from None
 
-    def read_query_log(self, most: int) -> tuple[str, ...]:
+    def read_query_log(self, limit: int) -> tuple[str, ...]:
         """Return the queries logged by the server, without constants, the most frequent first.
 
         Other people's queries that the login may not read are `UNREADABLE`.
@@ -192,7 +192,7 @@ class ServerEngine:
         Raises:
             DatabaseUnavailable: It keeps none, or does not show them; the message says what to do.
         """
-        return self._run_transaction(self._seconds, lambda connection: self._backend.read_query_log(connection, most))
+        return self._run_transaction(self._seconds, lambda connection: self._backend.read_query_log(connection, limit))
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         seconds = _COMPILE_SECONDS * self._backend.patience
@@ -224,11 +224,11 @@ class ServerEngine:
             self._backend.check_text(statement)
             return self._run_transaction(seconds, lambda connection: work(connection, statement), cancellation)
 
-        known = self._catalogue
+        catalogue = self._catalogue
         try:
             return check_and_run_statement()
         except (QueryFailed, QueryRejected) as error:
-            if error.kind not in _STALE or self._refresh_catalogue(at_once=True) is known:
+            if error.kind not in _STALE or self._refresh_catalogue(at_once=True) is catalogue:
                 raise
         return check_and_run_statement()
 
@@ -240,9 +240,9 @@ class ServerEngine:
             return self._catalogue if version == self._catalogue.version else self._backend.catalogue(connection)
 
         with self._lock:
-            if at_once or time.monotonic() - self._looked > _FRESH_SECONDS:
+            if at_once or time.monotonic() - self._refreshed_at > _FRESH_SECONDS:
                 self._catalogue = self._run_transaction(self._seconds, read_catalogue_if_changed)
-                self._looked = time.monotonic()
+                self._refreshed_at = time.monotonic()
             return self._catalogue
 
     def _run_transaction(
@@ -267,9 +267,9 @@ class ServerEngine:
                 return work(connection)
         except connection.errors as error:
             cause = connection.make_error(error)
-            raise query.make_timeout(seconds) if query.stopped or isinstance(cause, QueryTimeout) else cause from None
+            raise query.make_timeout(seconds) if query.outcome or isinstance(cause, QueryTimeout) else cause from None
         finally:
-            if not query.stopped:
+            if not query.outcome:
                 connection.end()
             # An interrupt that is still under way must not hit somebody else's query.
-            self._pool.return_connection(connection, usable=not query.stopped and connection.is_usable)
+            self._pool.return_connection(connection, usable=not query.outcome and connection.is_usable)

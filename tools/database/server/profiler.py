@@ -35,7 +35,7 @@ def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catal
     tables = tuple(map(profiler.profile_table, catalogue.relations))
     return add_inferred_keys_and_codes(
         Schema(backend.database, tables, catalogue.foreign_keys, catalogue.version, dialect=backend.dialect),
-        profiler.rows_of,
+        profiler.rows,
         profiler.count_distinct_values,
         profiler.is_column_subset,
     )
@@ -46,37 +46,37 @@ class _TableProfiler:
 
     def __init__(self, connection: ServerConnection, backend: Backend, catalogue: Catalogue) -> None:
         self.connection, self.backend = connection, backend
-        self.rows_of: dict[str, Rows] = {}
-        self._sources = {relation.shown: backend.source(relation) for relation in catalogue.relations}
-        self._left = int(_QUERIES / backend.patience)
+        self.rows: dict[str, Rows] = {}
+        self._sources = {relation.shown_name: backend.source(relation) for relation in catalogue.relations}
+        self._queries_left = int(_QUERIES / backend.patience)
         self._late = 0
         self._restart_transaction()
 
     def profile_table(self, relation: Relation) -> TableSchema:
         rows = self._read_query_rows(self.backend.make_sample_sql(relation, _ROWS + 1))
         complete = rows is not None and len(rows) <= _ROWS
-        held = list(zip(*rows, strict=True)) if rows else [()] * len(relation.columns)
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(relation.columns)
         if complete and rows:
-            self.rows_of[relation.shown] = make_code_table_rows([column.name for column in relation.columns], rows)
+            self.rows[relation.shown_name] = make_code_table_rows([column.name for column in relation.columns], rows)
         return TableSchema(
-            relation.shown,
+            relation.shown_name,
             tuple(
                 add_statistics(column, values, seen=rows is not None, complete=complete)
-                for column, values in zip(relation.columns, held, strict=True)
+                for column, values in zip(relation.columns, columns, strict=True)
             ),
             relation.kind,
             len(rows) if complete and rows is not None else self._count_rows(relation),
             relation.comment,
             definition=relation.definition,
             unshown=relation.unshown,
-            schema=relation.schema if relation.shown != relation.name else "",
+            schema=relation.schema if relation.shown_name != relation.name else "",
         )
 
     def _count_rows(self, relation: Relation) -> int | None:
         """Return the number of a table's rows: counted if small, else from server statistics."""
         if relation.kind == "view" or (relation.estimate or 0) > _COUNTED_ROWS:
             return relation.estimate
-        source = self._sources[relation.shown]
+        source = self._sources[relation.shown_name]
         rows = self._read_query_rows(f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {_COUNTED_ROWS + 1}) AS part")
         count = rows[0][0] if rows else None
         return count if isinstance(count, int) and count <= _COUNTED_ROWS else relation.estimate
@@ -99,16 +99,16 @@ class _TableProfiler:
 
     def _read_query_rows(self, sql: str) -> list[tuple[Cell, ...]] | None:
         """Return the rows of a query; None if it failed, was too slow or the budget is spent."""
-        if self._left <= 0 or self._late >= _LATE:
+        if self._queries_left <= 0 or self._late >= _LATE:
             return None
-        self._left -= 1
+        self._queries_left -= 1
         try:
             return self.connection.rows(sql)
         except self.connection.errors as error:
-            failed = self.connection.make_error(error)
-            if not isinstance(failed, QueryError):
-                raise failed from None
-            self._late += failed.kind in ("timeout", "locked")
+            failure = self.connection.make_error(error)
+            if not isinstance(failure, QueryError):
+                raise failure from None
+            self._late += failure.kind in ("timeout", "locked")
             self.connection.end()
             self._restart_transaction()
             return None

@@ -80,7 +80,7 @@ class StatementChecker:
         generator: Any = grammar.dialect.generator()
         # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
-        self._cached = lru_cache(_REMEMBERED)(self._check_and_rewrite_statement)
+        self._check_and_cache = lru_cache(_REMEMBERED)(self._check_and_rewrite_statement)
 
     def read(self, sql: str, catalogue: Catalogue) -> str:
         """Check a query against the catalogue and return the statement to send to the server.
@@ -90,13 +90,13 @@ class StatementChecker:
             QueryFailed: It cannot be read, or names a table that is not there.
             ResultTooLarge: It is too long, or nested too deeply.
         """
-        return self._cached(sql, catalogue)
+        return self._check_and_cache(sql, catalogue)
 
     def list_tables(self, sql: str, catalogue: Catalogue) -> list[str]:
         """Return the displayed names of the tables that a statement reads."""
         places = self._parse_query(sql).find_all(exp.Table)
-        read = (catalogue.find(*filter(None, (place.db, place.name))) for place in places)
-        return sorted({relation.shown for relation in read if relation is not None})
+        relations = (catalogue.find(*filter(None, (place.db, place.name))) for place in places)
+        return sorted({relation.shown_name for relation in relations if relation is not None})
 
     def _check_and_rewrite_statement(self, sql: str, catalogue: Catalogue) -> str:
         if len(sql) > STATEMENT_LENGTH:
@@ -104,19 +104,19 @@ class StatementChecker:
         try:
             tree = self._parse_query(sql).copy()
             self._hide_columns(tree, self._check_syntax_tree(tree, catalogue), catalogue)
-            written = self._generate_checked_sql(tree, catalogue.own_functions)
+            output = self._generate_checked_sql(tree, catalogue.own_functions)
             # `FROM t` and `TABLE t` are written as SELECTs.
-            check_selects_and_joins(written)
-            self._check_rewritten_sql(written, catalogue)
+            check_selects_and_joins(output)
+            self._check_rewritten_sql(output, catalogue)
         except TooManyTokens as error:
             raise ResultTooLarge(str(error)) from None
         except SqlglotError as error:
             first = str(error).split("\n", 1)[0].replace("\x1b[4m", "").replace("\x1b[0m", "")
-            told = " ".join(first.split())[:200]
-            raise QueryFailed(f"the query cannot be read as SQL of this database: {told}", "syntax") from None
+            message = " ".join(first.split())[:200]
+            raise QueryFailed(f"the query cannot be read as SQL of this database: {message}", "syntax") from None
         except RecursionError:
             raise ResultTooLarge("the statement is nested too deeply: simplify it") from None
-        return written
+        return output
 
     def _parse_query(self, sql: str) -> exp.Expr:
         """Return the cached syntax tree of the only query in a text; callers must not change it."""
@@ -167,40 +167,40 @@ class StatementChecker:
             # Arguments that a function cannot have are found when it is written, by whatever fails on them.
             raise QueryRejected("the statement cannot be sent to the database safely: use simpler syntax") from error
 
-    def _check_rewritten_sql(self, written: str, catalogue: Catalogue) -> None:
+    def _check_rewritten_sql(self, sql: str, catalogue: Catalogue) -> None:
         """Parse and check the rewritten statement again; it must mean the same.
 
         A name that sqlglot writes without the quotes that it had would otherwise be read as SQL.
         """
         try:
-            again = self._parse_query(written).copy()
-            self._check_syntax_tree(again, catalogue)
-            same = self._generate_checked_sql(again, catalogue.own_functions) == written
+            tree = self._parse_query(sql).copy()
+            self._check_syntax_tree(tree, catalogue)
+            is_same = self._generate_checked_sql(tree, catalogue.own_functions) == sql
         except (SqlglotError, QueryFailed):
-            same = False
-        if not same:
+            is_same = False
+        if not is_same:
             raise QueryRejected("names or string literals of the statement cannot be sent safely: use simpler ones")
 
     def _check_syntax_tree(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:
         """Check a syntax tree, qualify the table names, and return tables with hidden columns."""
         tables: list[exp.Table] = []
-        reserved = self._grammar.profile.reserved
+        prefix = self._grammar.profile.reserved_prefix
         for node in tree.walk():
             self._check_syntax_node(node, catalogue)
             if isinstance(node, exp.Table):
                 tables.append(node)
-            elif isinstance(node, exp.CTE) and reserved and node.alias.lower().startswith(reserved):
+            elif isinstance(node, exp.CTE) and prefix and node.alias.lower().startswith(prefix):
                 raise QueryRejected(f"a common table expression cannot be called {node.alias}: choose another name")
-        read = [(table, self._qualify_table(table, catalogue)) for table in tables]
-        return [(table, relation) for table, relation in read if relation is not None and relation.hides]
+        pairs = [(table, self._qualify_table(table, catalogue)) for table in tables]
+        return [(table, relation) for table, relation in pairs if relation is not None and relation.hides]
 
     def _check_syntax_node(self, node: exp.Expr, catalogue: Catalogue) -> None:
         kind, profile = type(node).__name__, self._grammar.profile
         common = _COMMON.functions if isinstance(node, exp.Func) else _COMMON.syntax
         if isinstance(node, exp.Anonymous):
-            called = node.this
-            name = called.name if isinstance(called, exp.Expr) else str(called)
-            quoted = isinstance(called, exp.Identifier) and called.quoted
+            function = node.this
+            name = function.name if isinstance(function, exp.Expr) else str(function)
+            quoted = isinstance(function, exp.Identifier) and function.quoted
             if name.lower() not in profile.functions or (quoted and name != name.lower()):
                 raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() is not allowed here")
         elif kind not in common | profile.syntax:
@@ -208,8 +208,8 @@ class StatementChecker:
         if isinstance(node, exp.Query) and (node.args.get("settings") or node.args.get("format")):
             raise QueryRejected("SETTINGS and FORMAT are not allowed here: leave them out")
         if isinstance(node, exp.In) and profile.in_names_tables:
-            sought = [item for item in (node.args.get("field"), *node.expressions) if isinstance(item, exp.Column)]
-            if sought:
+            columns = [item for item in (node.args.get("field"), *node.expressions) if isinstance(item, exp.Column)]
+            if columns:
                 raise QueryRejected("a table's name is not allowed after IN: write a sub-query in parentheses")
         if isinstance(node, exp.Select):
             if node.args.get("operation_modifiers"):
@@ -244,13 +244,13 @@ class StatementChecker:
         if relation is None:
             name = ".".join(part.name for part in parts)
             raise QueryFailed(f"no such table: {name[:_LONGEST_NAME]}", "unknown_table")
-        written = parts[-1]
-        known_as = self._fold_case(written)
+        identifier = parts[-1]
+        query_name = self._fold_case(identifier)
         table.set("catalog", None)
         table.set("db", exp.to_identifier(relation.schema, quoted=True) if relation.schema else None)
         table.set("this", exp.to_identifier(relation.name, quoted=True))
-        if not table.alias and known_as != relation.name:
-            table.set("alias", exp.TableAlias(this=exp.to_identifier(written.name, quoted=written.quoted)))
+        if not table.alias and query_name != relation.name:
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(identifier.name, quoted=identifier.quoted)))
         return relation
 
     def _hide_columns(self, tree: exp.Expr, hiding: Sequence[tuple[exp.Table, Relation]], catalogue: Catalogue) -> None:
@@ -268,13 +268,13 @@ class StatementChecker:
         )
         plain: dict[tuple[int, str, str], str] = {}  # tables that a SELECT calls by their own names
         for table, relation in hiding:
-            scope, given = table.find_ancestor(exp.Select), table.alias
-            if not given:
+            scope, alias = table.find_ancestor(exp.Select), table.alias
+            if not alias:
                 # Tables of one name in two schemas may stand side by side, but sub-queries need different names.
                 alone = names[id(scope), table.name] == 1
                 name = relation.name if alone else f"{relation.schema}.{relation.name}"
                 table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
-            if given.lower() in ("", relation.name.lower()):
+            if alias.lower() in ("", relation.name.lower()):
                 plain[id(scope), relation.schema, relation.name] = table.alias
             if scope is not None and self._grammar.groups_by_key:
                 self._add_grouped_key_columns(scope, table.alias, relation)
@@ -289,25 +289,25 @@ class StatementChecker:
                     column.set("db", None)
                     column.set("catalog", None)
         for table, relation in hiding:
-            read = exp.Subquery(alias=table.args["alias"], joins=table.args.get("joins"))
-            table.replace(read)
-            for moved in ("alias", "joins", "hints"):  # indexes of columns that are hidden have names too
-                table.set(moved, None)
-            known = [column.name for column in relation.columns if column.name.lower() not in catalogue.row_functions]
-            read.set("this", exp.select(*(exp.column(name, quoted=True) for name in known)).from_(table))
+            subquery = exp.Subquery(alias=table.args["alias"], joins=table.args.get("joins"))
+            table.replace(subquery)
+            for key in ("alias", "joins", "hints"):  # indexes of columns that are hidden have names too
+                table.set(key, None)
+            columns = [column.name for column in relation.columns if column.name.lower() not in catalogue.row_functions]
+            subquery.set("this", exp.select(*(exp.column(name, quoted=True) for name in columns)).from_(table))
 
     def _name_result_columns(self, outputs: Sequence[exp.Expr]) -> None:
         """Name the columns of a result as if no table were replaced by a sub-query."""
-        select, named = outputs[0].parent if outputs else None, list[exp.Expr]()
+        select, items = outputs[0].parent if outputs else None, list[exp.Expr]()
         for item in outputs:
             if isinstance(item, exp.Column) and not item.is_star:
                 item = exp.alias_(item, item.name, quoted=True, copy=False)
             elif not isinstance(item, exp.Alias) and item.find(exp.Table):
                 text = self._generate_sql(item, self._grammar.dialect.NORMALIZE_FUNCTIONS)
                 item = exp.alias_(item, text, quoted=True, copy=False) if len(text) <= _LONGEST_ALIAS else item
-            named.append(item)
+            items.append(item)
         if select is not None:
-            select.set("expressions", named)
+            select.set("expressions", items)
 
     def _add_grouped_key_columns(self, select: exp.Select, alias: str, relation: Relation) -> None:
         """Add the columns that a grouped primary key determines to GROUP BY."""
@@ -317,18 +317,18 @@ class StatementChecker:
         if not key or group is None or any(group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets")):
             return
         outputs = {item.alias: item.unalias() for item in select.expressions if item.alias}
-        grouped: set[str] = set()
+        group_columns: set[str] = set()
         for item in group.expressions:
             if isinstance(item, exp.Literal) and item.is_int and 0 < int(item.name) <= len(select.expressions):
                 item = select.expressions[int(item.name) - 1].unalias()
             output = outputs.get(item.name, item)
-            grouped |= self._match_column_to_table(output, alias) or self._match_column_to_table(item, alias)
-        if not key <= grouped:
+            group_columns |= self._match_column_to_table(output, alias) or self._match_column_to_table(item, alias)
+        if not key <= group_columns:
             return
-        used = {name for column in select.find_all(exp.Column) for name in self._match_column_to_table(column, alias)}
-        every = alias in used or any(not isinstance(star.parent, exp.Count) for star in select.find_all(exp.Star))
+        uses = {name for column in select.find_all(exp.Column) for name in self._match_column_to_table(column, alias)}
+        every = alias in uses or any(not isinstance(star.parent, exp.Count) for star in select.find_all(exp.Star))
         for column in relation.columns:
-            if column.name not in grouped and (every or column.name in used):
+            if column.name not in group_columns and (every or column.name in uses):
                 group.append("expressions", exp.column(column.name, exp.to_identifier(alias, quoted=True), quoted=True))
 
     def _match_column_to_table(self, node: exp.Expr, alias: str) -> set[str]:
@@ -351,11 +351,11 @@ class StatementChecker:
         above = table.parent
         while above is not None:
             if isinstance(above, exp.With):
-                before = [held is inside for held in above.expressions].index(True)
+                before = [cte is inside for cte in above.expressions].index(True)
                 candidates = above.expressions[: before + bool(above.recursive)]
             else:
-                held = above.args.get("with_")
-                candidates = held.expressions if isinstance(held, exp.With) and held is not inside else []
+                clause = above.args.get("with_")
+                candidates = clause.expressions if isinstance(clause, exp.With) and clause is not inside else []
             if any(self._fold_case(candidate.args["alias"].this) == name for candidate in candidates):
                 return True
             inside, above = above, above.parent

@@ -124,8 +124,8 @@ class SparkConnection(ServerConnection):
         self._begun = True
         with self._watch_running_query():
             self._client.config(self._driver.make_progress_request())
-        if self._backend.named:
-            self.rows(f"SET CATALOG {quote(self._backend.named, 'spark')}")
+        if self._backend.catalogue_name:
+            self.rows(f"SET CATALOG {quote(self._backend.catalogue_name, 'spark')}")
 
     def end(self) -> None:
         # What still runs in the session ends with it.
@@ -178,11 +178,11 @@ class SparkConnection(ServerConnection):
         self._works = self._works or bool(list(stages or ()))
 
     def _make_interrupter(self) -> Interrupter:
-        def end_running(how: Callable[[], None]) -> None:
+        def end_running(interrupt: Callable[[], None]) -> None:
             # Spark forgets a query that is interrupted while it is planned, and then works on it all the same, with
             # nothing left that could end it. So it is not interrupted before it works.
             if self._works or time.monotonic() - self._sent > _PLANNING_SECONDS:
-                how()
+                interrupt()
 
         return Interrupter(partial(end_running, self._client.interrupt_all), partial(end_running, self._client.close))
 
@@ -204,19 +204,19 @@ def make_error(error: Any, longest: int) -> TableturnError | ConnectionLost:
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes: select less of it")
     faults = PROFILE.faults
-    ended = next((code for code, meaning in faults.items() if meaning == "ended" and f"[{code}]" in str(error)), "")
+    timeout = next((code for code, meaning in faults.items() if meaning == "ended" and f"[{code}]" in str(error)), "")
     state = str(_call_method_if_present(error, "getSqlState") or "")
     status = _call_method_if_present(error, "getGrpcStatusCode") or _call_method_if_present(error, "code")
-    code = ended or (state if faults.get(state) == "refused" else condition) or str(getattr(status, "name", "") or "")
+    code = timeout or (state if faults.get(state) == "refused" else condition) or str(getattr(status, "name", "") or "")
     if not code:
         return ConnectionLost(message)
-    found = PROFILE.make_error(code, message)
-    return DatabaseUnavailable(f"Spark refuses the login: {message}") if type(found) is DatabaseUnavailable else found
+    result = PROFILE.make_error(code, message)
+    return DatabaseUnavailable(f"Spark refuses the login: {message}") if type(result) is DatabaseUnavailable else result
 
 
 def _call_method_if_present(error: Any, method: str) -> Any:
-    asked = getattr(error, method, None)
-    return asked() if callable(asked) else None
+    function = getattr(error, method, None)
+    return function() if callable(function) else None
 
 
 _PORT = 15_002
@@ -253,7 +253,7 @@ class SparkBackend(Backend):
                 "the schemas must belong to one catalogue: write catalogue.schema with the same catalogue"
             )
         self.address, self.driver, self.session = address, driver, session
-        self.named = catalogues.pop() if catalogues else ""  # the catalogue; empty for the server's choice
+        self.catalogue_name = catalogues.pop() if catalogues else ""  # the catalogue; empty for the server's choice
         self._schemas = tuple(name.rpartition(".")[2] for name in address.schemas)
         self.readable: frozenset[tuple[str, str, str]] = frozenset()  # what plans may read
         try:
@@ -266,7 +266,7 @@ class SparkBackend(Backend):
                 f"not a URL of Spark Connect: {hide_url_secrets(address.url)} ({redact_message(error, secrets)});"
                 f" write sc://host:{_PORT}/;token=..."
             ) from None
-        self.database = self._schemas[0] if self._schemas else self.named or "spark"
+        self.database = self._schemas[0] if self._schemas else self.catalogue_name or "spark"
         self.location = f"sc://{host}:{port}/{','.join(address.schemas)}"
 
     def with_session(self, session: Session) -> SparkBackend:
@@ -287,9 +287,9 @@ class SparkBackend(Backend):
                 return error
 
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="tableturn-spark") as threads:
-            found = list(threads.map(read_relation_or_error, names))
-        relations = tuple(relation for relation in found if isinstance(relation, Relation))
-        if names and not relations and "PARSE" in str(found[0]):
+            results = list(threads.map(read_relation_or_error, names))
+        relations = tuple(relation for relation in results if isinstance(relation, Relation))
+        if names and not relations and "PARSE" in str(results[0]):
             raise DatabaseUnavailable("the server cannot describe its tables as JSON: Spark 4.0 or newer is needed")
         self.readable = frozenset((catalogue, relation.schema, relation.name) for relation in relations)
         functions = {str(name).rpartition(".")[2].lower() for (name,) in ask("SHOW USER FUNCTIONS")}
@@ -314,12 +314,12 @@ class SparkBackend(Backend):
 
         _, schemas, names = read_table_names(connection.rows, self._schemas)
         tables = [qualify_table_name(*name) for name in names[:_PROBED]]
-        found: list[str] = []
+        lines: list[str] = []
         if can_plan_statement(f"CREATE TABLE {qualify_table_name(schemas[0], _PROBE)} (x INT)"):
-            found.append(f"Spark would let this login make tables in {schemas[0]}")
+            lines.append(f"Spark would let this login make tables in {schemas[0]}")
         if any(can_plan_statement(f"INSERT INTO {table} SELECT * FROM {table} LIMIT 0") for table in tables):
-            found.append("Spark would let this login write to tables")
-        return (*found, _REMEDY) if found else ()
+            lines.append("Spark would let this login write to tables")
+        return (*lines, _REMEDY) if lines else ()
 
     def check_text(self, statement: str) -> None:
         check_text(statement)
@@ -347,19 +347,19 @@ def read_table_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, 
     """
     ((catalogue, current),) = ask("SELECT current_catalog(), current_schema()")
     others = () if schemas else sorted({str(row[0]) for row in ask("SHOW NAMESPACES")} - _SYSTEM - {current})
-    read = tuple(schemas) or (str(current), *others)
+    schema_names = tuple(schemas) or (str(current), *others)
     names = [
         (schema, str(name))
-        for schema in read
+        for schema in schema_names
         for of_schema, name, *_ in sorted(ask(f"SHOW TABLES IN {quote(schema, 'spark')}"), key=lambda row: str(row[1]))
         if of_schema  # what belongs to a session alone is of no schema
     ]
-    return str(catalogue), read, tuple(names)
+    return str(catalogue), schema_names, tuple(names)
 
 
 def _read_relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:
-    ((told,),) = ask(f"DESCRIBE TABLE EXTENDED {qualify_table_name(schema, name)} AS JSON")
-    table: Mapping[str, Any] = json.loads(str(told))
+    ((description,),) = ask(f"DESCRIBE TABLE EXTENDED {qualify_table_name(schema, name)} AS JSON")
+    table: Mapping[str, Any] = json.loads(str(description))
     comment = str(table.get("comment") or "")
     if partitions := table.get("partition_columns"):
         comment = f"{comment} (partitioned by {', '.join(partitions)})".lstrip()
@@ -374,14 +374,14 @@ def _read_relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation
     )
 
 
-def _parse_column_description(told: Mapping[str, Any]) -> ColumnSchema:
-    declared = _render_type_as_sql(told["type"])
+def _parse_column_description(description: Mapping[str, Any]) -> ColumnSchema:
+    type_name = _render_type_as_sql(description["type"])
     return ColumnSchema(
-        str(told["name"]),
-        declared,
-        "text" if "<" in declared else infer_column_kind(declared, ()),
-        not_null=not told.get("nullable", True),
-        comment=str(told.get("comment") or ""),
+        str(description["name"]),
+        type_name,
+        "text" if "<" in type_name else infer_column_kind(type_name, ()),
+        not_null=not description.get("nullable", True),
+        comment=str(description.get("comment") or ""),
     )
 
 

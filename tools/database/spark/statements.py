@@ -64,8 +64,8 @@ def check_text(statement: str) -> None:
     """Refuse a statement with server variables, or with line breaks in its texts or names."""
     if _SUBSTITUTED in statement:
         raise QueryRejected("'${' is not allowed here because Spark reads settings with it: write concat('$', '{')")
-    for found in _BREAK.finditer(statement):
-        if found["control"] or found["escape"]:
+    for match in _BREAK.finditer(statement):
+        if match["control"] or match["escape"]:
             raise QueryRejected("texts and names must not contain line breaks: write chr(10) instead")
 
 
@@ -81,9 +81,9 @@ def limit_rows(sql: str, types: Sequence[str], limits: Limits) -> str:
     nor bytes are sent as text, JSON where they have parts.
     """
     names = [f"c{at}" for at in range(1, len(types) + 1)]
-    listed = ", ".join(names)
-    sent = ", ".join(_render_checked(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
-    return f"SELECT {sent} FROM (SELECT * FROM ({sql}) AS s({listed}) LIMIT {int(limits.rows) + 1}) AS r({listed})"
+    fields = ", ".join(names)
+    cells = ", ".join(_render_checked(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
+    return f"SELECT {cells} FROM (SELECT * FROM ({sql}) AS s({fields}) LIMIT {int(limits.rows) + 1}) AS r({fields})"
 
 
 def convert_column(name: str, kind: str) -> str:
@@ -102,30 +102,30 @@ def _render_checked(name: str, kind: str, longest: int) -> str:
     )
 
 
-def check_plan(explained: str, relations: Collection[tuple[str, str, str]]) -> None:
+def check_plan(plan: str, relations: Collection[tuple[str, str, str]]) -> None:
     """Raise an error for a plan that does more than read the catalogue's tables and views.
 
     `relations` are catalogue, schema and name of what may be read. What a view reads is for its maker to say.
     """
-    start, found, after = explained.partition(_ANALYSED)[2].partition(_AFTER)
-    if not found or not after:
+    start, marker, after = plan.partition(_ANALYSED)[2].partition(_AFTER)
+    if not marker or not after:
         raise QueryRejected("Spark does not tell how it would run the statement: simplify it")
     plain = {".".join(relation) for relation in relations}
-    quoted = {".".join("`" + part.replace("`", "``") + "`" for part in relation) for relation in relations}
+    quoted_names = {".".join("`" + part.replace("`", "``") + "`" for part in relation) for relation in relations}
     inside: int | None = None
     # The first line lists the columns.
     for line in start.rstrip().split("\n")[1:]:
-        read = _LINE.fullmatch(line)
-        if read is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             raise QueryRejected("the plan of the statement cannot be read: simplify it")
-        depth = len(read["indent"])
+        depth = len(match["indent"])
         if inside is not None and depth > inside:
             continue
-        node = read["node"]
+        node = match["node"]
         inside = depth if node == "View" else None
         if node in _READING:
-            named = _READING[node].fullmatch(read["rest"])
-            if named is None or named["name"] not in plain | quoted:
+            table_match = _READING[node].fullmatch(match["rest"])
+            if table_match is None or table_match["name"] not in plain | quoted_names:
                 raise QueryRejected("the statement reads something other than a table of the database: name a table")
         elif node not in PROFILE.operators:
             raise QueryRejected(f"this connection only reads, but Spark would do {node}: write a plain SELECT")

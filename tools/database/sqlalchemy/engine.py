@@ -80,8 +80,8 @@ class SQLAlchemyConnection(ServerConnection):
         return self.connection.connection.driver_connection
 
     def read_version(self) -> str:
-        told = self.connection.dialect.server_version_info
-        return ".".join(map(str, told[:3])) if told else ""
+        version = self.connection.dialect.server_version_info
+        return ".".join(map(str, version[:3])) if version else ""
 
     @property
     def is_usable(self) -> bool:
@@ -146,8 +146,8 @@ class SQLAlchemyConnection(ServerConnection):
                 self._execute_statements(postgres.ALONE)
                 return postgres.estimate(sql, self.rows)
             case "mysql" | "mariadb":
-                explained = f"{self._make_remark()}{self._profile.statements['explain']} {sql}"
-                result = self.connection.exec_driver_sql(explained, execution_options=_PLAIN)
+                statement = f"{self._make_remark()}{self._profile.statements['explain']} {sql}"
+                result = self.connection.exec_driver_sql(statement, execution_options=_PLAIN)
                 return mysql.estimate([dict(line) for line in result.mappings()])
             case _:
                 return None
@@ -158,9 +158,9 @@ class SQLAlchemyConnection(ServerConnection):
         if isinstance(error, DBAPIError):
             if error.connection_invalidated:
                 return ConnectionLost(str(error.orig))
-            known = _FAILURES.get(self.connection.dialect.name)
-            if known is not None and isinstance(error.orig, Exception):
-                return known(error.orig, self._longest)
+            convert = _FAILURES.get(self.connection.dialect.name)
+            if convert is not None and isinstance(error.orig, Exception):
+                return convert(error.orig, self._longest)
             message = redact_message(error.orig)
             return QueryTimeout(message) if "timeout" in message.lower() else QueryFailed(message)
         return QueryFailed(redact_message(error))
@@ -190,19 +190,19 @@ def read_profile_by_inspector(
 
     Names are looked up in the first. The version changes with names alone: more would take reading all columns.
     """
-    found: list[tuple[Any, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     for schema in schemas:
         place = schema or inspector.default_schema_name or ""
         views = inspector.get_view_names(schema)
         match name:
             case "version":
-                found.append((schema, sorted(inspector.get_table_names(schema)), sorted(views)))
+                rows.append((schema, sorted(inspector.get_table_names(schema)), sorted(views)))
             case "relations":
                 for table in _read_columns_by_table(inspector, schema):
-                    shown = table if schema == schemas[0] else f"{schema}.{table}"
-                    found.append((place, table, shown, "view" if table in views else "table", *_NOTHING_MORE))
+                    shown_name = table if schema == schemas[0] else f"{schema}.{table}"
+                    rows.append((place, table, shown_name, "view" if table in views else "table", *_NOTHING_MORE))
             case "columns":
-                found += [
+                rows += [
                     (place, table, column["name"], *_read_column_declaration(column), None, "", False)
                     for table, columns in _read_columns_by_table(inspector, schema).items()
                     for column in columns
@@ -210,15 +210,15 @@ def read_profile_by_inspector(
             case "keys":
                 for (_, table), key in inspector.get_multi_pk_constraint(schema).items():
                     names = enumerate(key["constrained_columns"] if key else (), 1)
-                    found += [(None, place, table, column, number, None, None, None) for number, column in names]
+                    rows += [(None, place, table, column, number, None, None, None) for number, column in names]
                 for (_, table), references in inspector.get_multi_foreign_keys(schema).items():
                     for number, reference in enumerate(references):
                         target = reference["referred_schema"] or place, reference["referred_table"]
                         ends = zip(reference["constrained_columns"], reference["referred_columns"], strict=True)
-                        found += [(number, place, table, own, 0, *target, other) for own, other in ends]
+                        rows += [(number, place, table, source, 0, *target, other) for source, other in ends]
             case _:  # functions that people made
                 pass
-    return [(compute_digest(found),)] if name == "version" else found
+    return [(compute_digest(rows),)] if name == "version" else rows
 
 
 def _read_columns_by_table(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, Sequence[Any]]:
@@ -233,23 +233,23 @@ def _read_columns_by_table(inspector: sqlalchemy.Inspector, schema: str | None) 
         if error.connection_invalidated:
             raise
     # Some dialects read the columns of a view out of its definition, and one that is denied ends it for all.
-    found = read_columns_of_kind(ObjectKind.TABLE)
+    columns_by_table = read_columns_of_kind(ObjectKind.TABLE)
     for name in inspector.get_view_names(schema):
         try:
-            found[name] = inspector.get_columns(name, schema)
+            columns_by_table[name] = inspector.get_columns(name, schema)
         except DBAPIError as error:
             if error.connection_invalidated:
                 raise
-    return found
+    return columns_by_table
 
 
 def _read_column_declaration(column: Any) -> tuple[str, bool, bool, str]:
     """Return a column's type, whether it is NOT NULL, whether it is computed, and its comment."""
     try:
-        declared = "" if isinstance(column["type"], NullType) else str(column["type"])
+        type_name = "" if isinstance(column["type"], NullType) else str(column["type"])
     except SQLAlchemyError:
-        declared = type(column["type"]).__name__
-    return declared, not column.get("nullable", True), bool(column.get("computed")), column.get("comment") or ""
+        type_name = type(column["type"]).__name__
+    return type_name, not column.get("nullable", True), bool(column.get("computed")), column.get("comment") or ""
 
 
 PREFIX = "sqlalchemy+"
@@ -308,28 +308,28 @@ class SQLAlchemyBackend(Backend):
             raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
 
     def _read_profile_rows(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
-        held = cast("SQLAlchemyConnection", connection)
+        sql_connection = cast("SQLAlchemyConnection", connection)
         if name == "version":  # which is asked for first
-            held.inspector = sqlalchemy.inspect(held.connection)
+            sql_connection.inspector = sqlalchemy.inspect(sql_connection.connection)
         with warnings.catch_warnings():
             # Types that the dialect does not know are left without a name.
             warnings.simplefilter("ignore", SAWarning)
-            return read_profile_by_inspector(held.inspector, self._schemas, name)
+            return read_profile_by_inspector(sql_connection.inspector, self._schemas, name)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         """Return the guarantees that this dialect lacks, and the remedies."""
-        found: list[str] = []
+        gaps: list[str] = []
         begins = "".join(self.profile.begin)
         if "READ ONLY" not in begins:
-            found.append(f"{self.kind} has no read-only transactions here: what a query changes is rolled back")
+            gaps.append(f"{self.kind} has no read-only transactions here: what a query changes is rolled back")
         if "time" not in begins:
-            found.append(
+            gaps.append(
                 f"{self.kind} has no time limit of its own here: a query that runs too long is cancelled from outside"
             )
         if self._find_kill_function(cast("SQLAlchemyConnection", connection).connection) is None:
-            found.append("the driver cannot cancel a running query: time limits and cancelling wait for its first row")
-        found.append("the login's own rights are not checked: use one that can only read")
-        return tuple(found)
+            gaps.append("the driver cannot cancel a running query: time limits and cancelling wait for its first row")
+        gaps.append("the login's own rights are not checked: use one that can only read")
+        return tuple(gaps)
 
     def quote_identifier(self, name: str) -> str:
         return exp.to_identifier(name, quoted=True).sql(self.dialect)
@@ -341,17 +341,17 @@ class SQLAlchemyBackend(Backend):
         return exp.select(*columns).from_(table).limit(rows).sql(self.dialect)
 
     def _find_kill_function(self, connection: sqlalchemy.Connection) -> _Ends | None:
-        held: Any = connection.connection.driver_connection
+        driver: Any = connection.connection.driver_connection
         kills = self.profile.statements.get("kill")
-        if kills and hasattr(held, "thread_id"):
-            ended = kills.format(number=int(held.thread_id()))
+        if kills and hasattr(driver, "thread_id"):
+            kill_sql = kills.format(number=int(driver.thread_id()))
 
             def kill_running_query() -> None:
                 with self._engine.connect() as other:
-                    other.exec_driver_sql(ended)
+                    other.exec_driver_sql(kill_sql)
 
             return kill_running_query
-        return next((getattr(held, method) for method in _METHODS if hasattr(held, method)), None)
+        return next((getattr(driver, method) for method in _METHODS if hasattr(driver, method)), None)
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
@@ -381,11 +381,11 @@ def wrap_sqlalchemy_engine(engine: sqlalchemy.Engine, session: Session, schemas:
 
 def find_dialect_grammar(name: str) -> StatementGrammar:
     """Return the rules for statements of a dialect, given by its SQLAlchemy name."""
-    known = _DIALECTS.get(name, name)
-    if known in _GRAMMARS:
-        return _GRAMMARS[known]
-    read = Dialect.get(known)
-    if read is None:
+    key = _DIALECTS.get(name, name)
+    if key in _GRAMMARS:
+        return _GRAMMARS[key]
+    dialect = Dialect.get(key)
+    if dialect is None:
         raise DatabaseUnavailable(f"statements of {name} cannot be checked here: sqlglot has no dialect of that name")
     functions = mysql.PROFILE.functions | postgres.PROFILE.functions
-    return StatementGrammar(read(), replace(read_engine_profile(__package__ or "", known), functions=functions))
+    return StatementGrammar(dialect(), replace(read_engine_profile(__package__ or "", key), functions=functions))

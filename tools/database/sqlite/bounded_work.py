@@ -36,26 +36,26 @@ _BEFORE_BY = frozenset({"order", "group", "partition"})
 _CLAUSES = frozenset({"select", "from", "where", "group", "having", "order", "on", "limit", "values", "window"})
 
 
-def _can_search_computed_text(read: list[str], searched: Collection[str]) -> bool:
+def _can_search_computed_text(tokens: list[str], tables: Collection[str]) -> bool:
     """Whether a statement may search full-text tables for a computed value."""
-    named = False
-    for position, (word, following) in enumerate(pairwise(read)):
-        called = (
+    has_name = False
+    for position, (word, following) in enumerate(pairwise(tokens)):
+        is_call = (
             following == "("
-            and unquote(word) in ("match", *searched)
-            and (not (position and read[position - 1] in ("with", "recursive")))
+            and unquote(word) in ("match", *tables)
+            and (not (position and tokens[position - 1] in ("with", "recursive")))
         )
-        if called or (word == "match" and _is_match_operator(read, position)):
+        if is_call or (word == "match" and _is_match_operator(tokens, position)):
             start = position + (2 if following == "(" else 1)
-            named |= _is_search_text_quoted_name(read[start : start + 2])
-    return named or _is_full_text_name_compared(read, searched)
+            has_name |= _is_search_text_quoted_name(tokens[start : start + 2])
+    return has_name or _is_full_text_name_compared(tokens, tables)
 
 
-def _is_match_operator(read: list[str], position: int) -> bool:
+def _is_match_operator(tokens: list[str], position: int) -> bool:
     """Whether MATCH at a position is an operator between two operands, not a name."""
-    before = read[position - 1] if position else ""
-    ordered = before == "by" and position > 1 and read[position - 2] in _BEFORE_BY
-    defined = position + 1 < len(read) and read[position + 1] == "as"
+    before = tokens[position - 1] if position else ""
+    ordered = before == "by" and position > 1 and tokens[position - 2] in _BEFORE_BY
+    defined = position + 1 < len(tokens) and tokens[position + 1] == "as"
     return not (defined or ordered or not before or before in _BEFORE_NAME or before in _SIGNS)
 
 
@@ -71,20 +71,20 @@ def _is_search_text_quoted_name(text: list[str]) -> bool:
     return text[0][0] == '"'
 
 
-def _is_full_text_name_compared(read: list[str], searched: Collection[str]) -> bool:
+def _is_full_text_name_compared(tokens: list[str], tables: Collection[str]) -> bool:
     """Whether the name of a full-text table is used as the name of its hidden column."""
     # FTS5 searches in it with = as well.
     clauses = [""]
-    for position, word in enumerate(read):
+    for place, word in enumerate(tokens):
         if word == "(":
             clauses.append("")
         elif word == ")" and len(clauses) > 1:
             clauses.pop()
         elif word == "join" or word in _CLAUSES:
             clauses[-1] = "from" if word == "join" else word
-        elif unquote(word) in searched and clauses[-1] != "from":
-            argument = position > 1 and read[position - 1] == "(" and unquote(read[position - 2]) in FULL_TEXT_FUNCTIONS
-            following = read[position + 1] if position + 1 < len(read) else ""
+        elif unquote(word) in tables and clauses[-1] != "from":
+            argument = place > 1 and tokens[place - 1] == "(" and unquote(tokens[place - 2]) in FULL_TEXT_FUNCTIONS
+            following = tokens[place + 1] if place + 1 < len(tokens) else ""
             if not (argument or following in (".", "match", "(")):
                 return True
     return False
@@ -94,7 +94,7 @@ MANY = 1_000_000_000
 """What is counted no further."""
 
 
-def count_word_with_ctes_expanded(read: list[str], counted: str) -> int:
+def count_word_with_ctes_expanded(tokens: list[str], target: str) -> int:
     """Return how often a word occurs once all CTEs are expanded, up to `MANY`.
 
     SQLite compiles such an expression anew for every mention of it, so that a few lines can take hours to compile; and
@@ -103,52 +103,52 @@ def count_word_with_ctes_expanded(read: list[str], counted: str) -> int:
     Expressions that share a name count as one, and those that mention each other in a cycle as `MANY`: rather too
     much than too little.
     """
-    places = _find_cte_positions(read)
-    declared = frozenset(places.values())
-    defined = {opening: unquote(read[place]) for opening, place in places.items()}
+    places = _find_cte_positions(tokens)
+    name_positions = frozenset(places.values())
+    names_by_opening = {opening: unquote(tokens[place]) for opening, place in places.items()}
     # None is the statement outside of them all.
-    own: Counter[str | None] = Counter()
-    mentions: dict[str | None, Counter[str]] = {name: Counter() for name in (None, *defined.values())}
+    counts: Counter[str | None] = Counter()
+    mentions: dict[str | None, Counter[str]] = {name: Counter() for name in (None, *names_by_opening.values())}
     names: list[str | None] = [None]
-    for position, word in enumerate(read):
+    for position, word in enumerate(tokens):
         if word == "(":
-            names.append(defined.get(position, names[-1]))
+            names.append(names_by_opening.get(position, names[-1]))
         elif word == ")" and len(names) > 1:
             names.pop()
-        elif word == counted:
-            own[names[-1]] += 1
-        elif position not in declared and read[position - 1] in BEFORE_TABLE and unquote(word) in mentions:
+        elif word == target:
+            counts[names[-1]] += 1
+        elif position not in name_positions and tokens[position - 1] in BEFORE_TABLE and unquote(word) in mentions:
             mentions[names[-1]][unquote(word)] += 1
     sizes: dict[str | None, int] = {}
-    graph = TopologicalSorter({name: named.keys() - {name} for name, named in mentions.items()})
+    graph = TopologicalSorter({name: uses.keys() - {name} for name, uses in mentions.items()})
     try:
         for name in graph.static_order():
-            named = sum(number * sizes[other] for other, number in mentions[name].items() if other != name)
-            sizes[name] = min(MANY, own[name] + named)
+            uses = sum(number * sizes[other] for other, number in mentions[name].items() if other != name)
+            sizes[name] = min(MANY, counts[name] + uses)
     except CycleError:
         return MANY
-    return min(MANY, own.total() - own[None] + sizes[None])
+    return min(MANY, counts.total() - counts[None] + sizes[None])
 
 
-def _find_cte_positions(read: list[str]) -> dict[int, int]:
+def _find_cte_positions(tokens: list[str]) -> dict[int, int]:
     """Return the positions of CTE names by the positions at which the CTE bodies open."""
-    defined: dict[int, int] = {}
-    opened: list[int] = []
+    name_positions: dict[int, int] = {}
+    stack: list[int] = []
     opening: dict[int, int] = {}
-    for position, word in enumerate(read):
+    for position, word in enumerate(tokens):
         if word == "(":
-            opened.append(position)
+            stack.append(position)
             before = position - 1
-            if before > 0 and read[before] == "materialized":
-                before -= 2 if read[before - 1] == "not" else 1
-            if before > 0 and read[before] == "as":
+            if before > 0 and tokens[before] == "materialized":
+                before -= 2 if tokens[before - 1] == "not" else 1
+            if before > 0 and tokens[before] == "as":
                 name = before - 1
-                name = opening.get(name, 0) - 1 if read[name] == ")" else name
+                name = opening.get(name, 0) - 1 if tokens[name] == ")" else name
                 if name >= 0:
-                    defined[position] = name
-        elif word == ")" and opened:
-            opening[position] = opened.pop()
-    return defined
+                    name_positions[position] = name
+        elif word == ")" and stack:
+            opening[position] = stack.pop()
+    return name_positions
 
 
 STATEMENT_LENGTH = 100_000
@@ -180,47 +180,47 @@ def compute_value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = 
         raise ResultTooLarge(f"the statement has {len(sql):,} characters; the limit is {STATEMENT_LENGTH:,}")
     limit = min(cell_bytes, _LINEAR_WORK // max(1, len(sql)))
     # Most statements name none of these, and this is on every query's path.
-    lowered = sql.lower()
-    if not full_text and not any(name in lowered for name in _NAMES):
+    lower_sql = sql.lower()
+    if not full_text and not any(name in lower_sql for name in _NAMES):
         return limit
-    read = words(sql)
-    _check_printf_formats(read)
-    windows = read.count("over")
-    if windows > _WINDOWS or (windows and count_word_with_ctes_expanded(read, "over") > _EXPANDED_WINDOWS):
+    tokens = words(sql)
+    _check_printf_formats(tokens)
+    windows = tokens.count("over")
+    if windows > _WINDOWS or (windows and count_word_with_ctes_expanded(tokens, "over") > _EXPANDED_WINDOWS):
         raise ResultTooLarge(f"the statement has too many window functions (OVER); the limit is {_WINDOWS}")
-    if full_text and _can_search_computed_text(read, full_text):
+    if full_text and _can_search_computed_text(tokens, full_text):
         limit = min(limit, _COMPARED_LENGTH)
-    patterns = sum(unquote(word) in _PATTERNS and following[0] != "'" for word, following in pairwise(read))
+    patterns = sum(unquote(word) in _PATTERNS and following[0] != "'" for word, following in pairwise(tokens))
     if patterns:
         limit = min(limit, _PRODUCT_WORK // (LIKE_PATTERN_LENGTH * patterns))
-    calls = _count_calls_with_computed_arguments(read)
+    calls = _count_calls_with_computed_arguments(tokens)
     if calls:
         limit = min(limit, isqrt(_PRODUCT_WORK // calls))
     return limit
 
 
-def _check_printf_formats(read: list[str]) -> None:
-    for position, (word, following) in enumerate(pairwise(read)):
+def _check_printf_formats(tokens: list[str]) -> None:
+    for position, (word, following) in enumerate(pairwise(tokens)):
         if following == "(" and unquote(word) in _FORMATS:
-            written = read[position + 2 : position + 4]
-            if len(written) < 2 or not _SAFE_FORMAT.fullmatch(written[0]) or written[1] not in (",", ")"):
+            arguments = tokens[position + 2 : position + 4]
+            if len(arguments) < 2 or not _SAFE_FORMAT.fullmatch(arguments[0]) or arguments[1] not in (",", ")"):
                 raise QueryRejected(
                     "printf() and format() need their format written as a text, without * and with widths below 10000"
                 )
 
 
-def _count_calls_with_computed_arguments(read: list[str]) -> int:
+def _count_calls_with_computed_arguments(tokens: list[str]) -> int:
     """Count the calls of functions such as replace() and trim() with a computed second argument."""
     count = 0
     # Of each open bracket: whether it is one of these functions', and where its arguments start.
     brackets: list[tuple[bool, list[int]]] = []
-    for position, word in enumerate(read):
+    for position, word in enumerate(tokens):
         if word == "(":
-            named = position > 0 and unquote(read[position - 1]) in _PRODUCTS
-            brackets.append((named, [position + 1]))
+            is_call = position > 0 and unquote(tokens[position - 1]) in _PRODUCTS
+            brackets.append((is_call, [position + 1]))
         elif word in (",", ")") and brackets:
             is_product, starts = brackets[-1]
-            is_written = position - starts[-1] == 1 and read[starts[-1]][0] == "'"
+            is_written = position - starts[-1] == 1 and tokens[starts[-1]][0] == "'"
             count += is_product and len(starts) == 2 and not is_written
             starts.append(position + 1)
             if word == ")":

@@ -27,16 +27,16 @@ class FileState(NamedTuple):
     device: int
     inode: int
     size: int
-    modified: int
+    mtime: int
 
     @classmethod
     def of(cls, path: str | Path) -> FileState:
         """Return the current state of the file at a path."""
         try:
-            found = os.stat(path)
+            status = os.stat(path)
         except OSError:
             raise DatabaseUnavailable(f"the database file {path} is gone") from None
-        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def read_file_states(path: Path) -> tuple[FileState, FileState | None]:
@@ -93,11 +93,11 @@ def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Perm
         for name in (entry.key for entry in entries if entry.kind == "virtual")
     }
     internal = set(chain(*shadows.values()))
-    shown = tuple(entry for entry in entries if entry.key not in internal)
+    tables = tuple(entry for entry in entries if entry.key not in internal)
     if rules:
-        shown = tuple(_load_table_columns(connection, entry) for entry in shown)
+        tables = tuple(_load_table_columns(connection, entry) for entry in tables)
     encoding: str = connection.execute("PRAGMA encoding").fetchone()[0]
-    return FileCatalogue(version, shown, resolve(rules, shown, shadows), encoding)
+    return FileCatalogue(version, tables, resolve(rules, tables, shadows), encoding)
 
 
 def _load_table_columns(connection: sqlite3.Connection, entry: DeclaredTable) -> DeclaredTable:
@@ -107,20 +107,20 @@ def _load_table_columns(connection: sqlite3.Connection, entry: DeclaredTable) ->
     except (sqlite3.Error, UnicodeDecodeError):
         rows = []
     columns = frozenset(row[1].lower() for row in rows)
-    generated = frozenset(row[1].lower() for row in rows if row[6] in _GENERATED)
+    generated_columns = frozenset(row[1].lower() for row in rows if row[6] in _GENERATED)
     reads = _find_columns_read_by_view(connection, entry.name) if entry.kind == "view" else frozenset[tuple[str, str]]()
-    return replace(entry, columns=columns, generated=generated, reads=reads)
+    return replace(entry, columns=columns, generated_columns=generated_columns, reads=reads)
 
 
 def _find_columns_read_by_view(connection: sqlite3.Connection, view: str) -> frozenset[tuple[str, str]]:
     """Return the (table, column) pairs that SQLite asks to read as it compiles a view."""
-    read: set[tuple[str, str]] = set()
+    pairs: set[tuple[str, str]] = set()
 
     def record_column_read(
         action: int, table: str | None, column: str | None, _database: str | None, _source: str | None
     ) -> int:
         if action == sqlite3.SQLITE_READ and table and not table.lower().startswith("sqlite_"):
-            read.add((table.lower(), (column or "").lower()))
+            pairs.add((table.lower(), (column or "").lower()))
         return sqlite3.SQLITE_OK
 
     connection.set_authorizer(record_column_read)
@@ -130,4 +130,4 @@ def _find_columns_read_by_view(connection: sqlite3.Connection, view: str) -> fro
         return frozenset()  # such a view is not readable anyway
     finally:
         connection.set_authorizer(None)
-    return frozenset(read)
+    return frozenset(pairs)

@@ -33,7 +33,7 @@ _STEPS = 1_000
 
 
 def find_compile_error(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
-    """Return SQLite's error in compiling a query, or None; raise `QueryTooComplex` if it is slow."""
+    """Return SQLite's error in compiling a query, or None; raise `QueryTooComplex` if slow."""
     longest = Limits().cell_bytes
     try:
         compute_value_limit(sql, longest)
@@ -41,12 +41,12 @@ def find_compile_error(sql: str, tables: Iterable[TableSchema]) -> QueryError | 
         return error
     if count_word_with_ctes_expanded(words(sql), "select") > _SELECTS:
         raise QueryTooComplex
-    declared = list(tables)
-    visibility = Visibility(frozenset(table.name.lower() for table in declared), frozenset(), {})
+    table_list = list(tables)
+    visibility = Visibility(frozenset(table.name.lower() for table in table_list), frozenset(), {})
     guard = None
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
-        for table in declared:
+        for table in table_list:
             types = (column.type if _PLAIN_TYPE.match(column.type) else "" for column in table.columns)
             columns = (f"{quote(column.name)} {kind}" for column, kind in zip(table.columns, types, strict=True))
             connection.execute(f"CREATE TABLE {quote(table.name)} ({', '.join(columns)})")

@@ -51,7 +51,7 @@ _NO_TABLE = "no such table: "
 
 
 # As SQLite compares names: letters beyond ASCII keep their case.
-_folded = get_naming_rules().key
+_fold_name = get_naming_rules().key
 
 
 class SchemaChanged(Exception):
@@ -64,22 +64,22 @@ class Confinement:
 
     schema: str  # the name under which the file is attached; nobody else knows it
     version: int  # the schema cookie that the views were made for
-    blocked: frozenset[str]  # names that lead nowhere
-    reserved: frozenset[str]  # names of SQLite's own tables: no statement and no view may hold them
+    blocked_names: frozenset[str]  # names that lead nowhere
+    reserved_names: frozenset[str]  # names of SQLite's own tables: no statement and no view may hold them
 
     def check_statement(self, sql: str) -> None:
         """Refuse a statement that is not a plain query, or that names SQLite's own tables."""
         if next((word for word in words(sql) if word != ";"), "") not in _READS:
             raise QueryRejected("only SELECT, VALUES and WITH may be used on a database with hidden parts")
         for name in find_possible_table_names(sql):
-            if name in self.reserved:
+            if name in self.reserved_names:
                 raise QueryFailed(f"{_NO_TABLE}{name}", "unknown_table")
 
     def conceal_hidden_names(self, error: QueryError) -> QueryError:
         """Return the error as it would read if hidden names did not exist."""
         message = re.sub(rf"(main\.)?{self.schema} |{self.schema}", "", str(error))
         no_function = _NOT_A_FUNCTION.match(message)
-        if no_function and _folded(no_function[1]) in self.blocked:
+        if no_function and _fold_name(no_function[1]) in self.blocked_names:
             message = f"{_NO_TABLE}{no_function[1].lower()}"
         elif message.startswith("no such table-valued function: "):
             message = _NO_TABLE + message.partition(": ")[2].lower()
@@ -101,12 +101,12 @@ def confine_connection(connection: sqlite3.Connection, uri: str, catalogue: File
     schema = f"t{secrets.token_hex(16)}"
     _attach_database_file(connection, uri, schema)
     names = _list_query_names(connection, schema)
-    reserved = frozenset(name for name in names if name.startswith(_RESERVED))
-    direct = {_folded(entry.name) for entry in catalogue.visible if entry.kind == "virtual"}
-    confinement = Confinement(schema, catalogue.version[2], names - reserved - direct, reserved | _OWN_TABLES)
+    system_names = frozenset(name for name in names if name.startswith(_RESERVED))
+    direct = {_fold_name(entry.name) for entry in catalogue.visible if entry.kind == "virtual"}
+    confinement = Confinement(schema, catalogue.version[2], names - system_names - direct, system_names | _OWN_TABLES)
     confinement.begin(connection)
     try:
-        return replace(confinement, blocked=_declare_views(connection, confinement, catalogue))
+        return replace(confinement, blocked_names=_declare_views(connection, confinement, catalogue))
     finally:
         if connection.in_transaction:
             connection.execute("COMMIT")
@@ -127,59 +127,59 @@ def _attach_database_file(connection: sqlite3.Connection, uri: str, schema: str)
             connection.execute("PRAGMA writable_schema = OFF").close()
 
 
-def _declare_views(connection: sqlite3.Connection, made: Confinement, catalogue: FileCatalogue) -> frozenset[str]:
+def _declare_views(connection: sqlite3.Connection, rules: Confinement, catalogue: FileCatalogue) -> frozenset[str]:
     """Declare a view for each visible table, and return the names that cannot be used."""
     visibility = catalogue.visibility
 
     def declare_visible_view(entry: DeclaredTable, source: str) -> None:
-        rows = connection.execute(f"PRAGMA {made.schema}.table_xinfo({quote(entry.name)})")
+        rows = connection.execute(f"PRAGMA {rules.schema}.table_xinfo({quote(entry.name)})")
         names = [str(row[1]) for row in rows if visibility.shows(entry.name, row[1])]
         # In capitals it is what the authorizer is told where the number of a row is meant.
-        listed = ", ".join(f"t.{quote(name)} AS {quote('rowid' if name == 'ROWID' else name)}" for name in names)
-        connection.execute(f"CREATE TEMP VIEW {quote(entry.name)} AS SELECT {listed} FROM {source} AS t")
+        column_list = ", ".join(f"t.{quote(name)} AS {quote('rowid' if name == 'ROWID' else name)}" for name in names)
+        connection.execute(f"CREATE TEMP VIEW {quote(entry.name)} AS SELECT {column_list} FROM {source} AS t")
 
     def block_name(name: str) -> None:
-        nothing = quote(f"{made.schema} {name}")
+        nothing = quote(f"{rules.schema} {name}")
         connection.execute(f"CREATE TEMP VIEW {quote(name)} AS SELECT * FROM {nothing}")
 
-    shown = [entry for entry in catalogue.visible if entry.kind != "virtual"]
-    views = [entry for entry in shown if entry.kind == "view"]
-    for entry in shown:
+    entries = [entry for entry in catalogue.visible if entry.kind != "virtual"]
+    views = [entry for entry in entries if entry.kind == "view"]
+    for entry in entries:
         if entry.kind == "table":
-            declare_visible_view(entry, f"{made.schema}.{quote(entry.name)}")
+            declare_visible_view(entry, f"{rules.schema}.{quote(entry.name)}")
     for entry in views:
         # The views of the file, over those that stand for its tables.
-        if entry.sql.startswith(_CREATE_VIEW) and made.reserved.isdisjoint(find_possible_table_names(entry.sql)):
-            whole = entry.key not in visibility.hidden_columns
-            name = quote(entry.name if whole else f"{made.schema}_{entry.name}")
+        if entry.sql.startswith(_CREATE_VIEW) and rules.reserved_names.isdisjoint(find_possible_table_names(entry.sql)):
+            is_complete = entry.key not in visibility.hidden_columns
+            name = quote(entry.name if is_complete else f"{rules.schema}_{entry.name}")
             # One that names the schema, or cannot be understood, is found unreadable, and blocked.
             with suppress(sqlite3.Error):
                 connection.execute(f"CREATE TEMP VIEW {name} {_extract_view_body(entry.sql[len(_CREATE_VIEW) :])}")
-                if not whole:
+                if not is_complete:
                     declare_visible_view(entry, name)
-    blocked = made.blocked - {_folded(entry.name) for entry in shown}
-    for name in sorted(blocked):
+    blocked_names = rules.blocked_names - {_fold_name(entry.name) for entry in entries}
+    for name in sorted(blocked_names):
         block_name(name)
     # A view can read one that turns out to be unreadable.
     while unreadable := [entry for entry in views if not _is_readable_view(connection, entry.name)]:
         views = [entry for entry in views if entry not in unreadable]
         for entry in unreadable:
             connection.execute(f"DROP VIEW IF EXISTS temp.{quote(entry.name)}")
-            block_name(_folded(entry.name))
-            blocked |= {_folded(entry.name)}
-    return blocked
+            block_name(_fold_name(entry.name))
+            blocked_names |= {_fold_name(entry.name)}
+    return blocked_names
 
 
-def _extract_view_body(declared: str) -> str:
+def _extract_view_body(text: str) -> str:
     """Return the text after the name of a view, without `main.` before table names."""
     # Unless something else may be called `main` in it.
-    spans = list(tokens(declared))
+    spans = list(tokens(text))
     start = spans[0][1] if spans else 0
     main = [number for number, (at, _, word) in enumerate(spans) if at >= start and unquote(word) == "main"]
     if not any(number + 1 == len(spans) or spans[number + 1][2] != "." for number in main):
         for number in reversed(main):
-            declared = declared[: spans[number][0]] + declared[spans[number + 1][1] :]
-    return declared[start:]
+            text = text[: spans[number][0]] + text[spans[number + 1][1] :]
+    return text[start:]
 
 
 def _is_readable_view(connection: sqlite3.Connection, name: str) -> bool:
@@ -194,7 +194,7 @@ def _list_query_names(connection: sqlite3.Connection, schema: str) -> frozenset[
     """Return all names that a query could use: the file's tables and SQLite's table functions."""
 
     def select_names(sql: str) -> set[str]:
-        return {_folded(str(name)) for (name,) in connection.execute(f"SELECT {sql}")}
+        return {_fold_name(str(name)) for (name,) in connection.execute(f"SELECT {sql}")}
 
     functions = select_names("name FROM pragma_module_list") | select_names("'pragma_' || name FROM pragma_pragma_list")
     tables = select_names(f"name FROM {schema}.sqlite_master WHERE type IN ('table', 'view')")

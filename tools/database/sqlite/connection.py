@@ -85,9 +85,9 @@ def _open_sqlite_connection(uri: str, first: str) -> sqlite3.Connection:
 def open_guarded_connection(path: Path, catalogue: FileCatalogue) -> QueryConnection:
     """Open a connection for queries, which reads only the visible names of a catalogue."""
     if not catalogue.visibility.restricted:
-        opened = connect(path)
-        opened.sqlite.text_factory = str
-        return guard_connection(opened.sqlite, catalogue, opened.immutable)
+        reader = connect(path)
+        reader.sqlite.text_factory = str
+        return guard_connection(reader.sqlite, catalogue, reader.immutable)
     uri = make_read_only_uri(path)
     connection = _open_sqlite_connection(":memory:", f"PRAGMA encoding = '{catalogue.encoding}'")
     try:

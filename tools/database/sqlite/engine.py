@@ -56,7 +56,7 @@ class SQLiteEngine:
         # A file's name may hold bytes that are no text, which neither prompts nor stores can.
         self.database = os.fsencode(path.stem).decode("utf-8", "replace")
         self._schemas = SchemaCache(self.state, _RENEW_SECONDS, self._has_newly_filled_table)
-        self._probed = ""
+        self._probe_state = ""
         self._policy = session.policy
         permissions = session.policy.permissions
         self._pool = ConnectionPool(path, permissions)
@@ -94,18 +94,18 @@ class SQLiteEngine:
     def _has_newly_filled_table(self, schema: Schema) -> bool:
         """Whether a table that was empty has rows now, checked once per state of the file."""
         empty = [table.name for table in schema.tables if table.row_count == 0]
-        if (state := self.state()) == self._probed:
+        if (state := self.state()) == self._probe_state:
             return False
-        self._probed = state
+        self._probe_state = state
         with self._pool.borrow_connection() as connection, suppress(*SQLITE_ERRORS):
             return any(connection.sqlite.execute(f"SELECT 1 FROM {quote(name)} LIMIT 1").fetchone() for name in empty)
         return False
 
     def _read_schema(self, catalogue: FileCatalogue) -> Schema:
-        with self._pool.borrow_connection() as guarded:
+        with self._pool.borrow_connection() as connection:
             try:
-                with closing(connect(self.path).sqlite) as reader, decode_leniently(guarded.sqlite):
-                    return read_schema(reader, guarded.sqlite, self.database, catalogue, self._policy.egress)
+                with closing(connect(self.path).sqlite) as reader, decode_leniently(connection.sqlite):
+                    return read_schema(reader, connection.sqlite, self.database, catalogue, self._policy.egress)
             except SQLITE_ERRORS as error:
                 raise make_unavailable_error(self.path, error) from None
 
@@ -123,41 +123,41 @@ def _estimate_cost_from_plan(sql: str, plan: Table, schema: Schema) -> Estimate 
     # The plan has no numbers. They are the schema's counts of rows, and, for what an index finds, what SQLite itself
     # assumes if nobody has run ANALYZE: one row by a table's own key, ten by another one, a quarter between two bounds.
     sizes = {table.name.lower(): table.row_count for table in schema.tables if table.kind == "table"}
-    known = [size for size in sizes.values() if size is not None]
-    if not known:
+    row_counts = [size for size in sizes.values() if size is not None]
+    if not row_counts:
         return None
-    names = _find_table_sizes(sql, sizes, max(known))
+    names = _find_table_sizes(sql, sizes, max(row_counts))
     if names is None:
         return None
-    largest = float(max(known))
-    below: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    for number, parent, _, what in plan.rows:
-        below[int(parent or 0)].append((int(number or 0), str(what)))
+    largest = float(max(row_counts))
+    children: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for number, parent, _, detail in plan.rows:
+        children[int(parent or 0)].append((int(number or 0), str(detail)))
 
     def sum_plan_steps(parent: int) -> tuple[float, float]:
         """Return how many rows the plan steps below a parent read, and how many they produce."""
-        read, made, again = 0.0, 1.0, 0.0
-        for number, what in below[parent]:
-            inner, given = sum_plan_steps(number)
-            if what.startswith("CORRELATED"):
-                again += inner
+        rows_read, rows_out, repeats = 0.0, 1.0, 0.0
+        for number, detail in children[parent]:
+            inner, inner_rows = sum_plan_steps(number)
+            if detail.startswith("CORRELATED"):
+                repeats += inner
                 continue
-            read += inner
-            if named := _MADE.match(what):
-                names[named["name"].lower()] = given  # a later step reads these rows
+            rows_read += inner
+            if match := _MADE.match(detail):
+                names[match["name"].lower()] = inner_rows  # a later step reads these rows
                 continue
-            if step := _STEP.match(what):
+            if step := _STEP.match(detail):
                 size = names.get(step["table"].lower(), 1.0 if step["table"] == "CONSTANT ROW" else largest)
                 if "AUTOMATIC" in (step["index"] or ""):
-                    read += size  # such an index is made for the statement alone
-                made *= min(size, _estimate_rows_of_step(step, size)) or 1.0
-                read += made
-            elif given > 1.0:
-                made = max(made, given)
-        return read + again * made, made
+                    rows_read += size  # such an index is made for the statement alone
+                rows_out *= min(size, _estimate_rows_of_step(step, size)) or 1.0
+                rows_read += rows_out
+            elif inner_rows > 1.0:
+                rows_out = max(rows_out, inner_rows)
+        return rows_read + repeats * rows_out, rows_out
 
-    read, _ = sum_plan_steps(0)
-    return Estimate(min(round(read), MOST_ROWS)) if math.isfinite(read) else None
+    rows_read, _ = sum_plan_steps(0)
+    return Estimate(min(round(rows_read), MOST_ROWS)) if math.isfinite(rows_read) else None
 
 
 def _estimate_rows_of_step(step: re.Match[str], size: float) -> float:
@@ -171,7 +171,7 @@ def _estimate_rows_of_step(step: re.Match[str], size: float) -> float:
 
 def _find_table_sizes(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict[str, float] | None:
     """Return table sizes by every name and alias in a statement; None if a size is unknown."""
-    found: dict[str, float] = {name: float(largest if size is None else size) for name, size in sizes.items()}
+    table_sizes: dict[str, float] = {name: float(largest if size is None else size) for name, size in sizes.items()}
     try:
         tables: Iterable[exp.Table] = parse_statement(sql, "sqlite").find_all(exp.Table)
     except (SqlglotError, RecursionError):
@@ -180,10 +180,10 @@ def _find_table_sizes(sql: str, sizes: Mapping[str, int | None], largest: int) -
         name = table.name.lower()
         if name in sizes and sizes[name] is None:
             return None
-        if table.alias and name in found:
+        if table.alias and name in table_sizes:
             alias = table.alias.lower()
-            found[alias] = max(found.get(alias, 0.0), found[name])
-    return found
+            table_sizes[alias] = max(table_sizes.get(alias, 0.0), table_sizes[name])
+    return table_sizes
 
 
 def open_engine(url: str, session: Session) -> SQLiteEngine:

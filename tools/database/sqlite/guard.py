@@ -46,7 +46,7 @@ _QUERY_LIMITS = {
 class RefusedAction:
     """An action that the authorizer refused; the kind `row` stands for a row's number."""
 
-    what: Literal["table", "column", "row", "function", "action"]
+    kind: Literal["table", "column", "row", "function", "action"]
     name: str  # of the table or function, or what the statement would do, in words
     column: str = ""
 
@@ -100,10 +100,10 @@ class QueryAuthorizer:
         name = table.lower()
         # Where something is hidden, a query meets temporary views (see `confined`), whose rows have no numbers.
         if name in self._tables and (database != "temp" or self._restricted):
-            folded = column.lower()
+            key = column.lower()
             # A column that was added since is not known to be visible.
-            known = name not in self._columns or folded in self._columns[name] or folded in _NO_COLUMN
-            shows = known and folded not in self._hidden_columns.get(name, ())
+            is_known = name not in self._columns or key in self._columns[name] or key in _NO_COLUMN
+            shows = is_known and key not in self._hidden_columns.get(name, ())
             if shows and not (database == "temp" and column == "ROWID"):
                 return sqlite3.SQLITE_OK
             # The row number has several names, and SQLite gives one of them, which may not be in the statement.
@@ -132,8 +132,8 @@ _WRITES = re.compile(r"may not be (modified|dropped|altered|indexed)|^cannot mod
 
 def make_error(error: Exception, sql: str, refusal: RefusedAction | None, longest: int) -> QueryError:
     """Return the typed error for an error of SQLite or of Python's sqlite3 module."""
-    whole = " ".join(str(error).split())
-    message = whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
+    text = " ".join(str(error).split())
+    message = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
     code: int = getattr(error, "sqlite_errorcode", 0)
     if refusal is not None:
         return _make_refusal_error(refusal, sql)
@@ -155,7 +155,7 @@ def make_error(error: Exception, sql: str, refusal: RefusedAction | None, longes
         return QueryFailed("the query is not valid Unicode text", "syntax")
     if code in _NO_ROOM:
         return ResultTooLarge("the query needs more temporary disk space than it may use: ask for less, or aggregate")
-    kind = PROFILE.kind_of(whole) or "other"
+    kind = PROFILE.kind_of(text) or "other"
     if kind == "too_large":
         return ResultTooLarge(f"{message}; the limit is {longest:,} bytes" if "blob" in message else message)
     return QueryFailed(message or type(error).__name__, kind)
@@ -163,15 +163,15 @@ def make_error(error: Exception, sql: str, refusal: RefusedAction | None, longes
 
 def _make_refusal_error(refusal: RefusedAction, sql: str) -> QueryError:
     """Return the error for a refused action; hidden names appear not to exist."""
-    if refusal.what == "function":
+    if refusal.kind == "function":
         return QueryRejected(f"the function {refusal.name}() is not allowed here")
-    if refusal.what == "action" and refusal.name == _DECLARES:
+    if refusal.kind == "action" and refusal.name == _DECLARES:
         return QueryRejected("the statement uses a table function or a virtual table that is not allowed here")
-    if refusal.what == "action":
+    if refusal.kind == "action":
         return QueryRejected(f"this connection only reads, but the statement {refusal.name}: write a SELECT")
-    if refusal.what == "table":
+    if refusal.kind == "table":
         return QueryFailed(f"no such table: {refusal.name}", "unknown_table")
-    if refusal.what == "row":
+    if refusal.kind == "row":
         return QueryFailed("no such column: rowid", "unknown_column")
     if re.search(rf"(?<!\w){re.escape(refusal.column)}(?!\w)", sql, re.IGNORECASE):
         return QueryFailed(f"no such column: {refusal.column}", "unknown_column")

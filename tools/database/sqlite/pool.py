@@ -59,12 +59,12 @@ def run_query(
         # VACUUM, stopped on its way, makes SQLite forget the virtual tables, which cannot declare themselves again
         # behind the guard; what else a refused action or a lack of memory leaves undone is not worth knowing.
         refusal = connection.guard.refusal
-        connection.suspect |= isinstance(error, MemoryError) or (refusal is not None and refusal.what == "action")
+        connection.suspect |= isinstance(error, MemoryError) or (refusal is not None and refusal.kind == "action")
         query.check(time.monotonic())  # the transaction's wait is not watched
-        if query.stopped:
+        if query.outcome:
             raise query.make_timeout(limits.seconds) from None
-        failed = make_error(error, sql, refusal, longest)
-        raise (confinement.conceal_hidden_names(failed) if confinement else failed) from None
+        failure = make_error(error, sql, refusal, longest)
+        raise (confinement.conceal_hidden_names(failure) if confinement else failure) from None
 
 
 def _fetch_table(sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sink | None, start: float) -> Table:
@@ -97,7 +97,7 @@ class ConnectionPool:
         self._lock = threading.Lock()
         self._idle: list[QueryConnection] = []
         self._closed = False
-        self._settled: tuple[tuple[FileState, FileState | None], FileCatalogue] | None = None
+        self._snapshot: tuple[tuple[FileState, FileState | None], FileCatalogue] | None = None
         self._state = FileState.of(path)
         try:
             self._reader = connect(path)
@@ -113,14 +113,14 @@ class ConnectionPool:
         """Return the current catalogue of the database file."""
         # Many threads ask dozens of times a turn: none waits if neither the file nor its log was written to.
         files = read_file_states(self._path)
-        settled = self._settled
-        if settled is not None and settled[0] == files and not self._closed:
-            return settled[1]
+        snapshot = self._snapshot
+        if snapshot is not None and snapshot[0] == files and not self._closed:
+            return snapshot[1]
         with self._lock:
             self._raise_if_closed()
             self._refresh_catalogue()
-            at_rest = time.time_ns() - max(file.modified for file in files if file) > _SETTLED_NS
-            self._settled = (files, self._catalogue) if at_rest else None
+            at_rest = time.time_ns() - max(file.mtime for file in files if file) > _SETTLED_NS
+            self._snapshot = (files, self._catalogue) if at_rest else None
             return self._catalogue
 
     @contextmanager

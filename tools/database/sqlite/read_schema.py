@@ -51,24 +51,24 @@ _SECONDS = 120.0
 
 
 def read_schema(
-    connection: sqlite3.Connection, guarded: sqlite3.Connection, name: str, catalogue: FileCatalogue, egress: Egress
+    connection: sqlite3.Connection, contents: sqlite3.Connection, name: str, catalogue: FileCatalogue, egress: Egress
 ) -> Schema:
     """Return the schema of a database file's visible tables, with counts and samples.
 
     Args:
         connection: For the structure, which a guarded connection doesn't tell.
-        guarded: For the contents: nothing hidden can get into a sample. What it can't read is left out.
+        contents: A guarded connection: nothing hidden can get into a sample. What it can't read is left out.
         name: The database's short name.
         catalogue: Its tables and what of them may be seen.
         egress: Columns of which nothing may leave are not looked at: what they hold cannot show in what others do.
     """
-    guarded.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
-    pages, size = (connection.execute(f"PRAGMA {each}").fetchone()[0] for each in ("page_count", "page_size"))
+    contents.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
+    pages, size = (connection.execute(f"PRAGMA {pragma}").fetchone()[0] for pragma in ("page_count", "page_size"))
     bare = [_read_declared_table(connection, entry, catalogue) for entry in catalogue.visible]
     keys = _read_foreign_keys(connection, {table.name.lower(): table for table in bare})
     leaving = SchemaEgress(egress, Schema(name, tuple(bare), tuple(keys)))
     profiler = TableProfiler(
-        guarded, pages * size, leaving.is_withheld, egress.restricts_columns or catalogue.visibility.restricted
+        contents, pages * size, leaving.is_withheld, egress.restricts_columns or catalogue.visibility.restricted
     )
     tables: list[TableSchema] = []
     for table in bare:
@@ -82,10 +82,10 @@ def read_schema(
                 tables.append(table)
     names = {table.name for table in tables}
     keys = tuple(key for key in keys if names.issuperset((key.table, key.ref_table)))
-    shown = [(table.name, [column.name for column in table.columns]) for table in tables]
-    version = compute_digest(catalogue.version, [entry.sql for entry in catalogue.visible], shown)
-    read = Schema(name, tuple(tables), keys, version)
-    return add_inferred_keys_and_codes(read, profiler.rows, profiler.count_distinct_values, profiler.is_column_subset)
+    table_columns = [(table.name, [column.name for column in table.columns]) for table in tables]
+    version = compute_digest(catalogue.version, [entry.sql for entry in catalogue.visible], table_columns)
+    schema = Schema(name, tuple(tables), keys, version)
+    return add_inferred_keys_and_codes(schema, profiler.rows, profiler.count_distinct_values, profiler.is_column_subset)
 
 
 def _read_declared_table(connection: sqlite3.Connection, entry: DeclaredTable, catalogue: FileCatalogue) -> TableSchema:
@@ -102,15 +102,15 @@ def _read_declared_table(connection: sqlite3.Connection, entry: DeclaredTable, c
     columns = tuple(
         ColumnSchema(
             name,
-            declared or "",
-            infer_column_kind(declared or "", ()),
+            type_name or "",
+            infer_column_kind(type_name or "", ()),
             key if whole_key else 0,
             bool(not_null) and (whole_key or not key),
-            hidden > _HIDDEN_BY_MODULE,
+            hidden_code > _HIDDEN_BY_MODULE,
             comments.get(name.lower(), ""),
         )
-        for _, name, declared, not_null, _, key, hidden in rows
-        if hidden != _HIDDEN_BY_MODULE and visibility.shows(entry.name, name)
+        for _, name, type_name, not_null, _, key, hidden_code in rows
+        if hidden_code != _HIDDEN_BY_MODULE and visibility.shows(entry.name, name)
     )
     definition = entry.sql if entry.kind == "view" else ""
     return TableSchema(entry.name, columns, entry.kind, comment=comment, definition=definition)
@@ -126,11 +126,11 @@ def _read_foreign_keys(connection: sqlite3.Connection, tables: Mapping[str, Tabl
             if ref_table := tables.get(ref_name.lower()):
                 columns = [table.column(name) for name in names]
                 # Without names, the primary key is meant.
-                named = [name for name in ref_names if name is not None] or ref_table.primary_key
-                ref_columns = [ref_table.column(name) for name in named]
-                own, other = (tuple(column.name for column in each if column) for each in (columns, ref_columns))
-                if len(own) == len(names) == len(other):
-                    keys[ForeignKey(table.name, own, ref_table.name, other)] = None
+                key_names = [name for name in ref_names if name is not None] or ref_table.primary_key
+                ref_columns = [ref_table.column(name) for name in key_names]
+                source, other = (tuple(column.name for column in side if column) for side in (columns, ref_columns))
+                if len(source) == len(names) == len(other):
+                    keys[ForeignKey(table.name, source, ref_table.name, other)] = None
     return list(keys)
 
 
@@ -188,8 +188,8 @@ class TableProfiler:
     unread: Callable[[str, str], bool]
     sorts: bool
     rows: dict[str, Rows] = field(default_factory=dict[str, Rows])
-    _left: int = _STEPS
-    _done: int = 0  # steps of the last query
+    _steps_left: int = _STEPS
+    _steps_done: int = 0  # steps of the last query
     _deadline: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
 
     def profile_table(self, table: TableSchema) -> TableSchema:
@@ -205,14 +205,14 @@ class TableProfiler:
         if complete:
             self.rows[table.name] = make_code_table_rows(names, rows)
         reading = (row_count or 0) * estimate_rows_size(rows) // max(len(rows), 1) // _BYTES_A_STEP
-        held = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
+        value_lists = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
         profiles: dict[str, ColumnSchema] = {}
-        for column, values in zip(columns, held, strict=True):
+        for column, values in zip(columns, value_lists, strict=True):
             # What is declared here says little: values tell more of a kind.
             profile = add_statistics(replace(column, kind="other"), values, complete=complete)
             if self.sorts:
-                ordered = sorted(profile.samples, key=lambda cell: (type(cell).__name__, cell))
-                profile = replace(profile, samples=tuple(ordered))
+                samples = sorted(profile.samples, key=lambda cell: (type(cell).__name__, cell))
+                profile = replace(profile, samples=tuple(samples))
             if not complete and row_count is not None:
                 count = self._fetch_single_number(f"SELECT count(DISTINCT {quote(column.name)}) FROM {name}", reading)
                 profile = replace(profile, distinct=count)
@@ -269,7 +269,7 @@ class TableProfiler:
                 cursor.close()
             except SQLITE_ERRORS:
                 # Too much work: what was read until then will do.
-                if self._done <= _STEPS_A_QUERY:
+                if self._steps_done <= _STEPS_A_QUERY:
                     raise
         return rows, False
 
@@ -283,24 +283,24 @@ class TableProfiler:
 
     def _fetch_first_row(self, sql: str, reading: int = 0) -> Any:
         """Return the first row of a query; None if the query takes too much work."""
-        if reading > min(_STEPS_A_QUERY, self._left):
+        if reading > min(_STEPS_A_QUERY, self._steps_left):
             return None
-        self._left -= reading
-        with self._limit_query_steps(min(_STEPS_A_QUERY, self._left)), suppress(*SQLITE_ERRORS):
+        self._steps_left -= reading
+        with self._limit_query_steps(min(_STEPS_A_QUERY, self._steps_left)), suppress(*SQLITE_ERRORS):
             try:
                 return self.connection.execute(sql).fetchone()
             finally:
-                self._left -= self._done
+                self._steps_left -= self._steps_done
         return None
 
     @contextmanager
     def _limit_query_steps(self, limit: int) -> Generator[None]:
         """Stop a query that takes more than `limit` virtual machine steps in a block."""
-        self._done = 0
+        self._steps_done = 0
 
         def count_steps_and_check_limit() -> bool:
-            self._done += _STEPS_AT_ONCE
-            return self._done > limit  # to SQLite, true means to stop
+            self._steps_done += _STEPS_AT_ONCE
+            return self._steps_done > limit  # to SQLite, true means to stop
 
         with WATCHDOG.watch(RunningQuery(self.connection, self._deadline)):
             self.connection.set_progress_handler(count_steps_and_check_limit, _STEPS_AT_ONCE)

@@ -25,20 +25,20 @@ BEFORE_TABLE = frozenset({"from", "join", "in", ",", "(", "."})
 
 def words(sql: str) -> list[str]:
     """Return a statement's words, signs and quoted texts, in lower case, without comments."""
-    return [(quoted or plain).lower() for quoted, plain in _TOKEN.findall(sql) if quoted or plain]
+    return [(quotation or plain).lower() for quotation, plain in _TOKEN.findall(sql) if quotation or plain]
 
 
 def tokens(sql: str) -> Iterator[tuple[int, int, str]]:
     """Yield the lower-case words of a statement, each with its start and end position."""
-    for found in _TOKEN.finditer(sql):
-        if word := found[1] or found[2]:
-            yield found.start(), found.end(), word.lower()
+    for match in _TOKEN.finditer(sql):
+        if word := match[1] or match[2]:
+            yield match.start(), match.end(), word.lower()
 
 
-def find_using_columns(read: list[str]) -> Iterator[str]:
+def find_using_columns(tokens: list[str]) -> Iterator[str]:
     """Yield the column names in JOIN ... USING clauses."""
     inside = False
-    for before, word in pairwise(read):
+    for before, word in pairwise(tokens):
         inside = (inside or (before == "using" and word == "(")) and word != ")"
         if inside:
             yield unquote(word)

@@ -28,7 +28,7 @@ class DeclaredTable:
     Attributes:
         sql: The statement that made it.
         columns: In lower case, those that its module hides included; read only where something is hidden.
-        generated: Columns that are computed from others.
+        generated_columns: Columns that are computed from others.
         reads: Every (table, column) that a view reads.
     """
 
@@ -36,7 +36,7 @@ class DeclaredTable:
     kind: Literal["table", "view", "virtual"]
     sql: str
     columns: frozenset[str] = frozenset("*")
-    generated: frozenset[str] = frozenset()
+    generated_columns: frozenset[str] = frozenset()
     reads: frozenset[tuple[str, str]] = frozenset()
 
     @property
@@ -45,16 +45,16 @@ class DeclaredTable:
         return self.name.lower()
 
 
-def _add_computed_columns(entry: DeclaredTable, hidden: frozenset[str]) -> frozenset[str]:
+def _add_computed_columns(entry: DeclaredTable, names: frozenset[str]) -> frozenset[str]:
     """Return the hidden columns, with those that are or may be computed from them."""
-    definitions = _read_column_definitions(words(entry.sql)) if hidden and entry.generated else {}
-    while more := {name for name in entry.generated - hidden if not hidden.isdisjoint(definitions.get(name, hidden))}:
-        hidden |= more
-    return hidden
+    sources = _read_column_definitions(words(entry.sql)) if names and entry.generated_columns else {}
+    while more := {name for name in entry.generated_columns - names if not names.isdisjoint(sources.get(name, names))}:
+        names |= more
+    return names
 
 
 def _find_revealing_tables(
-    entries: Sequence[DeclaredTable], visible: set[str], hidden: Mapping[str, frozenset[str]], allowed: frozenset[str]
+    entries: Sequence[DeclaredTable], visible: set[str], exclusions: Mapping[str, frozenset[str]], allow: frozenset[str]
 ) -> set[str]:
     """Return the allowed virtual tables and views that reveal hidden names.
 
@@ -65,32 +65,32 @@ def _find_revealing_tables(
     If nothing speaks against a virtual table that the allow list names in full but that its declaration isn't
     understood, or that a column of it is named like a hidden one, it is no revealing one.
     """
-    columns = frozenset(name for names in hidden.values() for name in names)
+    columns = frozenset(name for names in exclusions.values() for name in names)
     views = ((entry.key, words(entry.sql)) for entry in entries if entry.kind == "view" and columns)
-    gone = {name for name, read in views if "natural" in read or not columns.isdisjoint(find_using_columns(read))}
+    leaks = {name for name, parts in views if "natural" in parts or not columns.isdisjoint(find_using_columns(parts))}
     virtual = [entry for entry in entries if entry.kind == "virtual"]
     plain = visible.intersection(entry.key for entry in entries if entry.kind != "view")
 
     def reveals_hidden(entry: DeclaredTable) -> bool:
         module, arguments = parse_virtual_table(entry.sql)
-        read = _find_source_table(module, arguments)
-        if read is None:
-            return entry.key not in allowed
-        if read:
-            return read not in plain or read in hidden or read in gone
-        return module in FULL_TEXT and entry.key not in allowed and not columns.isdisjoint(entry.columns)
+        source = _find_source_table(module, arguments)
+        if source is None:
+            return entry.key not in allow
+        if source:
+            return source not in plain or source in exclusions or source in leaks
+        return module in FULL_TEXT and entry.key not in allow and not columns.isdisjoint(entry.columns)
 
-    while more := {entry.key for entry in virtual if entry.key not in gone and reveals_hidden(entry)}:
-        gone |= more
-    return gone
+    while more := {entry.key for entry in virtual if entry.key not in leaks and reveals_hidden(entry)}:
+        leaks |= more
+    return leaks
 
 
 def _find_source_table(module: str, arguments: list[list[str]]) -> str | None:
     """Return the table that a virtual table reads; empty if there is none, None if unclear."""
     if module in _OVER_ANOTHER:
         place = _OVER_ANOTHER[module]
-        named = arguments[place] if len(arguments) >= -place else []
-        return unquote(named[0]) if len(named) == 1 else None
+        tokens = arguments[place] if len(arguments) >= -place else []
+        return unquote(tokens[0]) if len(tokens) == 1 else None
     if module not in _OWN_CONTENT:
         return None
     for argument in arguments:
@@ -102,23 +102,23 @@ def _find_source_table(module: str, arguments: list[list[str]]) -> str | None:
 
 def parse_virtual_table(sql: str) -> tuple[str, list[list[str]]]:
     """Return the module of a virtual table, and the module's arguments."""
-    read = words(sql)
-    start = read.index("using") + 1 if "using" in read[:-1] else len(read)
+    tokens = words(sql)
+    start = tokens.index("using") + 1 if "using" in tokens[:-1] else len(tokens)
     arguments: list[list[str]] = [[]]
-    for word in read[start + 2 : -1]:
+    for word in tokens[start + 2 : -1]:
         if word == ",":
             arguments.append([])
         else:
             arguments[-1].append(word)
-    return (unquote(read[start]) if start < len(read) else ""), arguments
+    return (unquote(tokens[start]) if start < len(tokens) else ""), arguments
 
 
-def _read_column_definitions(read: Iterable[str]) -> dict[str, frozenset[str]]:
+def _read_column_definitions(tokens: Iterable[str]) -> dict[str, frozenset[str]]:
     """Return the names used in each column's definition in a CREATE TABLE statement."""
     definitions: dict[str, frozenset[str]] = {}
     current: list[str] = []
     depth = 0
-    for word in read:
+    for word in tokens:
         depth += (word == "(") - (word == ")")
         if depth == 0 or (depth == 1 and word == ","):
             if current:
@@ -152,15 +152,15 @@ class Visibility:
         """Return the comments of a table and its columns that cannot reveal hidden names."""
         if not self.restricted:
             return comment, columns
-        hidden = self.hidden_columns.get(table.lower(), _NOTHING)
+        names = self.hidden_columns.get(table.lower(), _NOTHING)
 
         def reveals_hidden(text: str) -> bool:
-            lowered = text.lower()
-            return any(name in lowered for name in hidden | self.hidden_tables)
+            lower_text = text.lower()
+            return any(name in lower_text for name in names | self.hidden_tables)
 
-        shown = {column: text for column, text in columns.items() if column not in hidden and not reveals_hidden(text)}
+        texts = {column: text for column, text in columns.items() if column not in names and not reveals_hidden(text)}
         # A table's own comment may describe its hidden columns by other words.
-        return "" if hidden or reveals_hidden(comment) else comment, shown
+        return "" if names or reveals_hidden(comment) else comment, texts
 
 
 def resolve(rules: Permissions, entries: Sequence[DeclaredTable], shadows: Mapping[str, Iterable[str]]) -> Visibility:
@@ -175,31 +175,31 @@ def resolve(rules: Permissions, entries: Sequence[DeclaredTable], shadows: Mappi
         SettingsError: An entry without `*` names nothing, which would hide less than its author believes; or what is
             to be hidden has the name of a table function.
     """
-    rules.check({name for held in entries for name in (held.key, *(f"{held.key}.{each}" for each in held.columns))})
+    rules.check({name for item in entries for name in (item.key, *(f"{item.key}.{part}" for part in item.columns))})
     visible: set[str] = set()
-    hidden: dict[str, frozenset[str]] = {}
+    exclusions: dict[str, frozenset[str]] = {}
     for entry in entries:
-        denied = frozenset(column for column in entry.columns if not rules.shows(entry.key, column))
-        gone = _add_computed_columns(entry, denied)
+        denied_columns = frozenset(column for column in entry.columns if not rules.shows(entry.key, column))
+        hidden_names = _add_computed_columns(entry, denied_columns)
         # The shadow tables of a virtual one hold the text of all its columns.
-        if entry.columns == gone or (gone and entry.kind == "virtual"):
+        if entry.columns == hidden_names or (hidden_names and entry.kind == "virtual"):
             continue
         visible.add(entry.key)
-        if gone:
-            hidden[entry.key] = gone
+        if hidden_names:
+            exclusions[entry.key] = hidden_names
     if rules:
         # The names that the allow lists give in full: those of the first list, as far as lists over it agree.
         *over, first = (frozenset(layer.allow) for layer in rules.list_permission_layers())
-        visible -= _find_revealing_tables(entries, visible, hidden, first.intersection(*filter(None, over)))
+        visible -= _find_revealing_tables(entries, visible, exclusions, first.intersection(*filter(None, over)))
         visible -= {
             entry.key
             for entry in entries
-            if any(table not in visible or column in hidden.get(table, _NOTHING) for table, column in entry.reads)
+            if any(table not in visible or column in exclusions.get(table, _NOTHING) for table, column in entry.reads)
         }
-    shown = frozenset(visible) | {shadow for name in visible for shadow in shadows.get(name, ())}
+    tables = frozenset(visible) | {shadow for name in visible for shadow in shadows.get(name, ())}
     everything = {entry.key for entry in entries} | {name for group in shadows.values() for name in group}
     columns = {entry.key: entry.columns for entry in entries} if rules else {}
-    for name in sorted(TABLE_FUNCTIONS & everything - shown):
+    for name in sorted(TABLE_FUNCTIONS & everything - tables):
         # It takes the function's place, so that the function's absence would tell of it.
         raise SettingsError(f"the table {name} has the name of a function of SQLite, and cannot be hidden: rename it")
-    return Visibility(shown, frozenset(everything - shown), hidden, columns, bool(rules))
+    return Visibility(tables, frozenset(everything - tables), exclusions, columns, bool(rules))

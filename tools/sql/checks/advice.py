@@ -159,7 +159,7 @@ def advise_on_syntax_error(sql: str, message: str, near: str, schema: Schema) ->
         if part in message:
             return advice
     names = {fold(name) for table in schema.tables for name in (table.name, *(column.name for column in table.columns))}
-    keywords = KEYWORDS if schema.dialect == "sqlite" else KEYWORDS | rules.reserved
+    keywords = KEYWORDS if schema.dialect == "sqlite" else KEYWORDS | rules.reserved_words
     if fold(near) in keywords & names:
         marks = "back-ticks" if rules.mark == "`" else "double quotes"
         return f"write the name {near} in {marks}: {rules.quote(near)}"
