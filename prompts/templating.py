@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -56,10 +57,8 @@ def block(text: str, name: str, limit: int | None = BLOCK_LIMIT) -> str:
     is_cut = limit is not None and len(text) > limit
     inside = _CONTROLS.sub(" ", text[:limit]) + (CUT if is_cut else "")
     lower_text = inside.casefold()
-    tag, number = name, 1
-    while f"<{tag}" in lower_text or f"</{tag}" in lower_text:
-        number += 1
-        tag = f"{name}-{number}"
+    tags = chain([name], (f"{name}-{number}" for number in count(2)))
+    tag = next(tag for tag in tags if f"<{tag}" not in lower_text and f"</{tag}" not in lower_text)
     return f"<{tag}>\n{inside.strip()}\n</{tag}>"
 
 
