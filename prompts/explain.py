@@ -30,9 +30,8 @@ class ExplainTask(Task[Explanation]):
     ranked: bool = True  # whether the schema is in order of probability, not as declared
 
     def parts(self) -> PromptParts:
-        return PromptParts(
-            self.schema, samples=0, requested=find_requested_tables(self.schema, self.sql), ranked=self.ranked
-        )
+        requested = find_requested_tables(self.schema, self.sql)
+        return PromptParts(self.schema, samples=0, requested=requested, ranked=self.ranked)
 
     def make_values(self, parts: PromptParts) -> dict[str, object]:
         return {"schema_text": render_schema(parts.schema, "compact", samples=0)}
