@@ -208,12 +208,6 @@ def _collect_figures(run: RunResults, suites: Path | None, shown: Sequence[str])
     return ours | (_compute_step_seconds(run) if any(name.endswith("_seconds") for name in shown) else {})
 
 
-def _compute_ex_of_ten_parts(run: RunResults) -> tuple[float, ...]:
-    """Return the official EX of each tenth of the questions, in order (SQL-CRAFT A.2)."""
-    right = np.array([verdict.ex is True for verdict in run.official])
-    return tuple(100 * float(part.mean()) for part in np.array_split(right, 10)) if len(right) >= 10 else ()
-
-
 def _compute_ex_by_attempt(run: RunResults) -> dict[str, float]:
     """Return EX as if the loop had ended after each attempt (revision chain, figure 3)."""
     tried = [[attempt["sql"] for attempt in record.attempts] or [record.sql] for record, _ in run.answered]
@@ -430,6 +424,9 @@ def _compute_measured_row(
         found.append(_merge_figures([_collect_figures(run, setup.suites, experiment.shown) for run in counted], take))
     first = repeats[0][0]
     notes = [record.notes for runs in repeats for run in runs for record, _ in run.answered]
+    # The official EX of each tenth of the questions, in order (SQL-CRAFT A.2).
+    right = np.array([verdict.ex is True for verdict in first.official] if experiment.parts else [])
+    parts = np.array_split(right, 10) if len(right) >= 10 else ()
     return MeasuredRow(
         row.name,
         row.paper,
@@ -438,7 +435,7 @@ def _compute_measured_row(
         runs=len(found) * len(repeats[0]),
         questions=len(first.asked.questions),
         dataset=f"{first.asked.name} {first.asked.split}",
-        parts=_compute_ex_of_ten_parts(first) if experiment.parts else (),
+        parts=tuple(100 * float(part.mean()) for part in parts),
         predictions={} if combine else {record.id: record.sql for record, _ in first.answered},
         replayed=is_replay_model(setup.get_row_model(row)),
         short=sum(any(map(_NO_ROOM.match, said)) for said in notes),

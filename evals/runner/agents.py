@@ -392,6 +392,9 @@ class TurnByTurnAnswerer:
     settings: Settings
     history: History
 
+    def __post_init__(self) -> None:
+        """Prepare what all turns share."""
+
     async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
         """Answer one turn, given the turns before it."""
         raise NotImplementedError

@@ -217,8 +217,9 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, asked: Dataset, out: Pa
 
 def _make_same_settings(fields: Any, spec: RunSpec, dataset: Dataset) -> bool:
     """Whether a run's kept fields make the settings that its specification makes."""
-    with suppress(SettingsError, TypeError):  # fields of another version, or none at all
-        return make_run_settings(replace(spec, settings=fields), dataset) == make_run_settings(spec, dataset)
+    kept = replace(spec, settings=fields if isinstance(fields, Mapping) else {})
+    with suppress(SettingsError):  # fields of another version
+        return make_run_settings(kept, dataset) == make_run_settings(spec, dataset)
     return False
 
 
@@ -253,9 +254,8 @@ def run_evaluation(
 ) -> list[Answered]:
     """Answer the remaining questions of a dataset; return all questions judged, in order.
 
-    The folder must hold the same run, or none. What could not be asked is asked at the next start, and what rests on
-    rows that have changed. `asked` is the part that is asked, if `spec` alone does not say; without a judge, judging is
-    strict.
+    The folder must hold the same run, or none. What could not be asked, or rests on changed rows, is asked at the next
+    start. `asked` is the part that is asked, if `spec` alone does not say; without a judge, judging is strict.
 
     Raises:
         RunStopped: `GIVE_UP_AFTER` questions in a row could not be asked.

@@ -62,9 +62,9 @@ def find_compared_variants(
     select, equal = copy_select_without(query, scope, condition), column.node.isin(*texts)
     folded, *meant = (exp.Lower(this=exp.Trim(this=one.copy())) for one in (column.node, *texts))
     found = sorted(_count_values(run, select.where(folded.isin(*meant), exp.not_(equal)), column), key=str)
-    if not found:
-        return None
-    ((rows,),) = run(copy_select_with_outputs(select.where(equal), [exp.Count(this=exp.Star())]))
+    ((rows,),) = run(copy_select_with_outputs(select.where(equal), [exp.Count(this=exp.Star())])) if found else ((0,),)
+    if not to_int(rows):
+        return None  # the texts themselves are absent, which is told by itself
     values, aside = [str(value) for value, _ in found], sum(to_int(many) for _, many in found)
     written = [text for text in (str(query.literal(one)) for one in texts) if _fold(text) in map(_fold, values)]
     shown = tuple(f"“{render_cell(value)}”" for value in [*written[:_SHOWN], *values[:_SHOWN]])
