@@ -321,7 +321,7 @@ def test_an_index_that_is_behind_accuses_no_query(tmp_path: Path, monkeypatch: p
         return execute(database, sql, *rest)
 
     monkeypatch.setattr(MaskedDatabase, "execute", record)
-    with SQLAgent(make_people(tmp_path), model=writes(PEOPLE), settings={"record": "off"}) as agent:
+    with SQLAgent(make_people(tmp_path), model=writes(PEOPLE), settings={"record": "off", "ledger": "off"}) as agent:
         answer = agent.ask("Give me what was asked.")
         assert (answer.row_count, answer.certainty) == (1, "")
         assert ran == [PEOPLE], "of a result with rows nothing is asked"
