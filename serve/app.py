@@ -91,7 +91,7 @@ def create_app(
         app.include_router(router)
     route, manager = make_mcp_route(lifecycle)
     app.router.routes.append(route)
-    lifecycle.beside.append(manager.run)
+    lifecycle.openers.append(manager.run)
     files = _WebPageFiles(directory=PAGE, html=True)
     app.router.routes += [Route(path, files) for path in sorted(PAGE_PATHS)]  # any other path is an error
     return app
@@ -117,7 +117,7 @@ async def _open_server_with_retries(lifecycle: ServerLifecycle) -> None:
 class _WebPageFiles(StaticFiles):
     """The static files of the web page, which browsers revalidate at each use."""
 
-    def file_response(self, *args: Any, **more: Any) -> Response:
-        reply = super().file_response(*args, **more)
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        reply = super().file_response(*args, **kwargs)
         reply.headers["cache-control"] = "no-cache"
         return reply

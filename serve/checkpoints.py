@@ -34,15 +34,15 @@ class StorageLocation:
     location: str  # a file's absolute path, or a URL of PostgreSQL
 
     @classmethod
-    def of(cls, given: str | None, db: str) -> StorageLocation:
+    def of(cls, location: str | None, db: str) -> StorageLocation:
         """Return the location that `--checkpoints` names; by default a file in the data folder."""
-        if given is None:
-            given = str(data_folder() / "serve.sqlite")
-        if given.startswith(_SCHEMES):
-            return cls("postgresql://" + given.partition("://")[2])
-        if "://" in given:
+        if location is None:
+            location = str(data_folder() / "serve.sqlite")
+        if location.startswith(_SCHEMES):
+            return cls("postgresql://" + location.partition("://")[2])
+        if "://" in location:
             raise SettingsError("--checkpoints takes a file, or a database as postgresql://...")
-        return cls(str(create_conversation_file(Path(given), db)))
+        return cls(str(create_conversation_file(Path(location), db)))
 
     @property
     def is_on_postgres(self) -> bool:
@@ -71,12 +71,12 @@ class StorageLocation:
             from psycopg.rows import dict_row
             from psycopg_pool import AsyncConnectionPool
 
-            own: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+            options: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
             check = AsyncConnectionPool.check_connection  # after a restart of the server all are dead
             async with AsyncConnectionPool(
-                self.location, kwargs=own, min_size=1, max_size=_CONNECTIONS, open=False, check=check
+                self.location, kwargs=options, min_size=1, max_size=_CONNECTIONS, open=False, check=check
             ) as pool:
-                saver = AsyncPostgresSaver(pool)  # pyright: ignore[reportArgumentType] - rows are dictionaries by `own`
+                saver = AsyncPostgresSaver(pool)  # pyright: ignore[reportArgumentType] - `options` make rows dictionaries
                 _convert_database_errors(saver, Error)
                 yield saver
             return
@@ -125,8 +125,8 @@ async def _create_checkpoint_tables(url: str) -> None:
             # Asked for again and again, not waited for: whoever waits for a lock holds up an index that is being built
             # concurrently, and that holds the lock.
             while True:
-                found = await connection.execute("SELECT pg_try_advisory_lock(%s) AS locked", (_SET_UP,))
-                if (row := await found.fetchone()) and row["locked"]:  # which goes with the connection
+                cursor = await connection.execute("SELECT pg_try_advisory_lock(%s) AS locked", (_SET_UP,))
+                if (row := await cursor.fetchone()) and row["locked"]:  # which goes with the connection
                     break
                 await asyncio.sleep(0.1)
             await AsyncPostgresSaver(connection).setup()
@@ -140,9 +140,9 @@ def _convert_database_errors(saver: BaseCheckpointSaver[Any], kind: type[Excepti
 
     def wrap_method(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         @wraps(method)
-        async def call_method(*args: Any, **more: Any) -> Any:
+        async def call_method(*args: Any, **kwargs: Any) -> Any:
             try:
-                return await method(*args, **more)
+                return await method(*args, **kwargs)
             except kind as error:
                 raise StoreError(f"{UNREACHABLE}: {error}") from None
 

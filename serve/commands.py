@@ -99,8 +99,8 @@ def serve(
         retention_days=retention_days,
     )
     proxies = tuple(proxy or ServeSettings.proxies)
-    who = ServeSettings(token, user_header, proxies, tuple(allow_host or ()), tuple(origin or ()), limits)
-    run(ServerPlan(options, who, host, port, workers, checkpoints))
+    settings = ServeSettings(token, user_header, proxies, tuple(allow_host or ()), tuple(origin or ()), limits)
+    run(ServerPlan(options, settings, host, port, workers, checkpoints))
 
 
 @app.command(rich_help_panel=ASK)

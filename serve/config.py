@@ -99,10 +99,10 @@ class ServeSettings:
     def is_proxy(self, address: str) -> bool:
         """Whether an address belongs to a trusted reverse proxy."""
         try:
-            found = ipaddress.ip_address(address)
+            ip = ipaddress.ip_address(address)
         except ValueError:
             return False
-        return any(found in ipaddress.ip_network(proxy, strict=False) for proxy in self.proxies)
+        return any(ip in ipaddress.ip_network(proxy, strict=False) for proxy in self.proxies)
 
     def check_host(self, host: str) -> None:
         """Raise an error if a server on this host would accept anybody on the network.

@@ -1,4 +1,4 @@
-"""Errors over HTTP: `{"error": {"kind": ..., "message": ...}}` and a status; below /v1 in OpenAI's form."""
+"""Errors over HTTP: a status and a JSON body, below /v1 in OpenAI's form."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
         message, status = str(error), find_http_status(kind)
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else None
     elif isinstance(error, RequestValidationError):
-        first = error.errors()[0]
-        at = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        kind, message, status = "BadRequest", f"{at[:100]}: {first['msg'].removeprefix('Value error, ')}", 422
+        detail = error.errors()[0]
+        place = ".".join(str(part) for part in detail["loc"][1:]) or "body"
+        kind, message, status = "BadRequest", f"{place[:100]}: {detail['msg'].removeprefix('Value error, ')}", 422
     elif isinstance(error, HTTPException):
         kind, message, status = _KINDS.get(error.status_code, "BadRequest"), str(error.detail), error.status_code
     else:
@@ -80,5 +80,5 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(make(kind, message), status, headers)
 
 
-_HANDLED = TableturnError, RequestValidationError, HTTPException, Exception
-ERROR_HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Any]] = dict.fromkeys(_HANDLED, make_error_reply)
+_ERRORS = TableturnError, RequestValidationError, HTTPException, Exception
+ERROR_HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Any]] = dict.fromkeys(_ERRORS, make_error_reply)

@@ -91,17 +91,17 @@ def run(plan: ServerPlan) -> None:
             ws="none",
             http=HeadTimeoutProtocol,
         )
-        listening = stack.enter_context(config.bind_socket())
-        listening.listen(config.backlog)  # who asks before the workers are up waits for them
+        socket = stack.enter_context(config.bind_socket())
+        socket.listen(config.backlog)  # who asks before the workers are up waits for them
         host = f"[{plan.host}]" if ":" in plan.host else plan.host
-        address = f"http://{host}:{listening.getsockname()[1]}"
+        address = f"http://{host}:{socket.getsockname()[1]}"
         warn(f"tableturn: page and API at {address}, MCP at {address}/mcp; Ctrl-C ends it")
         server = uvicorn.Server(config)
         with suppress(KeyboardInterrupt):
             if plan.workers > 1:
-                Multiprocess(config, sockets=[listening]).run()
+                Multiprocess(config, sockets=[socket]).run()
             else:
-                server.run([listening])
+                server.run([socket])
                 if not server.started:
                     sys.exit(1)
 
@@ -114,7 +114,7 @@ def make_worker() -> FastAPI:
     sys.setswitchinterval(_SWITCH_SECONDS)
     plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
     app = create_app(_make_agent_opener(plan, place), store=place.url, settings=plan.settings)
-    app.state.lifecycle.beside.append(partial(stop_turns_on_signal, app.state.lifecycle))
+    app.state.lifecycle.openers.append(partial(stop_turns_on_signal, app.state.lifecycle))
     return app
 
 
@@ -124,18 +124,18 @@ async def stop_turns_on_signal(lifecycle: ServerLifecycle) -> AsyncGenerator[Non
 
     uvicorn tells the app only once all connections are closed, or cut; who waits for an answer is to be told before.
     """
-    loop, begun = asyncio.get_running_loop(), list[asyncio.Task[None]]()
+    loop, stop_tasks = asyncio.get_running_loop(), list[asyncio.Task[None]]()
 
     def start_stopping_turns() -> None:
-        begun.append(asyncio.create_task(lifecycle.stop_turns_gracefully()))
+        stop_tasks.append(asyncio.create_task(lifecycle.stop_turns_gracefully()))
 
-    def handle_signal(before: Any, number: int, frame: Any) -> None:
+    def handle_signal(handler: Any, number: int, frame: Any) -> None:
         loop.call_soon_threadsafe(start_stopping_turns)
-        before(number, frame)
+        handler(number, frame)
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        if callable(before := signal.getsignal(number)):  # uvicorn's, which goes with it
-            signal.signal(number, partial(handle_signal, before))
+        if callable(handler := signal.getsignal(number)):  # uvicorn's, which goes with it
+            signal.signal(number, partial(handle_signal, handler))
     yield
 
 
@@ -154,12 +154,12 @@ def run_mcp_over_stdio(plan: ServerPlan) -> None:
 
 def _make_agent_opener(plan: ServerPlan, place: StorageLocation) -> AgentOpener:
     @asynccontextmanager
-    async def open_ready() -> AsyncGenerator[SQLAgent]:
+    async def open_agent() -> AsyncGenerator[SQLAgent]:
         async with place.open_checkpointer() as checkpointer:
             with plan.options.open_agent(checkpointer) as agent:
                 yield agent
 
-    return open_ready
+    return open_agent
 
 
 def parse_token_prices(price: str | None) -> tuple[float, float] | None:

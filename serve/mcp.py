@@ -49,7 +49,7 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _Question = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S", description="In plain language.")]
 _SQL = Annotated[str, Field(min_length=1, max_length=50_000, pattern=r"\S", description="One SELECT statement.")]
 
-_Kept = Annotated[
+_SavedQuestion = Annotated[
     str, Field(max_length=10_000, description="What to keep as the question; needed for a follow-up question.")
 ]
 
@@ -143,35 +143,35 @@ def make_mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any
 
 
 class _StrictMCPServer(MCPServer[Any]):
-    """An MCP server that rejects unknown arguments and reports clear errors, as far as they may leave."""
+    """An MCP server that rejects unknown arguments and masks its errors and results."""
 
-    def __init__(self, asker_of: AskerOf, name: str, **more: Any) -> None:
-        super().__init__(name, **more)
+    def __init__(self, asker_of: AskerOf, name: str, **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
         self._asker_of = asker_of
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        known = next(
+        properties = next(
             (tool.input_schema.get("properties", {}) for tool in await self.list_tools() if tool.name == name), {}
         )
         for argument, value in arguments.items():
-            if known and argument not in known:
-                raise ToolError(f"{name} has no argument {argument[:100]!r}: it takes {', '.join(known)}")
+            if properties and argument not in properties:
+                raise ToolError(f"{name} has no argument {argument[:100]!r}: it takes {', '.join(properties)}")
             if isinstance(value, str) and "\0" in value:
                 raise ToolError(f"{argument}: a text must not contain the character U+0000")
         try:
             result: Any = await super().call_tool(name, arguments, context)
         except ToolError as error:
-            wrong, told = error.__cause__, str(error)
-            if isinstance(wrong, TableturnError):
-                told = f"Error executing tool {name}: {type(wrong).__name__}: {wrong}"
-            elif isinstance(wrong, ValidationError):
-                told = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong.errors())
-            raise ToolError(self._asker_of().mask_json(told)) from wrong
+            cause, message = error.__cause__, str(error)
+            if isinstance(cause, TableturnError):
+                message = f"Error executing tool {name}: {type(cause).__name__}: {cause}"
+            elif isinstance(cause, ValidationError):
+                message = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in cause.errors())
+            raise ToolError(self._asker_of().mask_json(message)) from cause
         if isinstance(result, CallToolResult) and result.structured_content is not None:
-            told = self._asker_of().mask_json(result.structured_content)
+            content = self._asker_of().mask_json(result.structured_content)
             # The SDK gives each cell a line, which models pay for.
-            text = TextContent(type="text", text=json.dumps(told, ensure_ascii=False))
-            return result.model_copy(update={"content": [text], "structured_content": told})
+            text = TextContent(type="text", text=json.dumps(content, ensure_ascii=False))
+            return result.model_copy(update={"content": [text], "structured_content": content})
         return result
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None, context: Any = None) -> Any:
@@ -211,8 +211,8 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> AskResult:
         """Answer a question about the database; the rows come with the SQL that gave them."""
         asker = asker_of()
-        asked = TurnRequest(asker.owner, thread, question, notes)
-        turn = await (asker.begin(asked) if thread else asker.begin_thread("mcp", asked))
+        request = TurnRequest(asker.owner, thread, question, notes)
+        turn = await (asker.begin(request) if thread else asker.begin_thread("mcp", request))
         return await _wait_for_ask_result(turn, asker)
 
     @server.tool(annotations=_READS)
@@ -258,12 +258,12 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True))
     async def approve(
         turn: Annotated[str, Field(max_length=64, description="The turn whose answer a person found right.")],
-        question: _Kept = "",
+        question: _SavedQuestion = "",
     ) -> ApproveResult:
         """Save an answer as an example for similar questions, only if a person confirmed it."""
         asker = asker_of()
-        saved = await asker.approve(await asker.turn(turn), question)
-        return ApproveResult(id=saved.id, new=saved.new, question=saved.example.question)
+        result = await asker.approve(await asker.turn(turn), question)
+        return ApproveResult(id=result.id, new=result.new, question=result.example.question)
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True))
     async def correct(
@@ -274,16 +274,16 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
                 min_length=1, max_length=2_000, description="What is wrong, in the person's words; or the right query."
             ),
         ],
-        question: _Kept = "",
+        question: _SavedQuestion = "",
     ) -> AskResult:
         """Answer again with what a person says is wrong, for `approve` to save; the right query is saved at once."""
         asker = asker_of()
         done = await asker.correct(await asker.turn(turn), text, question)
         if isinstance(done, RunningTurn):
             return await _wait_for_ask_result(done, asker)
-        correction, new = done
+        correction, turn_id = done
         wording = correction.saved.example.question
-        result = await _make_ask_result(correction.answer, new, wording, asker)
+        result = await _make_ask_result(correction.answer, turn_id, wording, asker)
         result.notes.append(f"saved as the answer to: {wording}")
         return result
 
@@ -308,24 +308,24 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
 async def _wait_for_ask_result(turn: RunningTurn, asker: Asker) -> AskResult:
     """Wait for a turn, and return its answer as far as it may be sent to a model."""
     answer = await turn.wait()
-    return await _make_ask_result(answer, turn.id, turn.stored.wording or get_standalone_question(answer.record), asker)
+    return await _make_ask_result(answer, turn.id, turn.record.wording or get_standalone_question(answer.record), asker)
 
 
-async def _make_ask_result(given: Answer, turn: str, wording: str, asker: Asker) -> AskResult:
+async def _make_ask_result(full_answer: Answer, turn: str, wording: str, asker: Asker) -> AskResult:
     """Return a turn's answer as far as it may be sent to a model."""
-    answer = await asker.leaving(given)
-    more = {"turn": turn, "thread": answer.thread, "choices": list(answer.choices), "wording": wording}
-    told = answer.to_dict() | more
-    return AskResult.model_validate(told | {"rows": told["rows"][:_ROWS]})
+    answer = await asker.get_sendable_answer(full_answer)
+    fields = {"turn": turn, "thread": answer.thread, "choices": list(answer.choices), "wording": wording}
+    result = answer.to_dict() | fields
+    return AskResult.model_validate(result | {"rows": result["rows"][:_ROWS]})
 
 
 async def _list_sendable_lessons(asker: Asker) -> LessonsResult:
     """Return the lessons that may be sent to a model."""
     resources = asker.agent.resources
-    found = await asker.run_query(lambda _: verbs.list_lessons(resources))
-    masked = resources.masked_database
-    sent = [one for one in found if one.kind != "answer" or masked.get_egress_level(one.meaning) == "values"]
-    return LessonsResult(lessons=sent)
+    lessons = await asker.run_query(lambda _: verbs.list_lessons(resources))
+    view = resources.masked_database
+    sendable = [item for item in lessons if item.kind != "answer" or view.get_egress_level(item.meaning) == "values"]
+    return LessonsResult(lessons=sendable)
 
 
 def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
@@ -348,8 +348,8 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
     async def threads() -> str:
         """Return the person's own conversations, most recently used first."""
         asker = asker_of()
-        found = await asker.call_store(TurnStore.list_threads, listed=False)
-        return json.dumps(asker.mask_json([{"id": thread.id, "title": thread.title} for thread in found]))
+        conversations = await asker.call_store(TurnStore.list_threads, listed=False)
+        return json.dumps(asker.mask_json([{"id": thread.id, "title": thread.title} for thread in conversations]))
 
     @server.resource("tableturn://threads/{id}", mime_type="text/plain")
     async def thread(id: str) -> str:  # noqa: A002 - the address's own word
@@ -360,12 +360,12 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
         except TableturnError as error:
             raise ResourceNotFoundError(str(error)) from None
         turns = await asker.call_store(TurnStore.list_turns, id)
-        told = [
+        texts = [
             f"Question: {turn.question}\n{render_answer_text(turn.stored_answer)}"
             for turn in turns
             if turn.stored_answer is not None and asker.can_see_turn(turn)
         ]
-        return asker.mask_json("\n\n".join(told))
+        return asker.mask_json("\n\n".join(texts))
 
 
 def _add_prompts(server: MCPServer[Any]) -> None:
@@ -387,6 +387,6 @@ def _add_prompts(server: MCPServer[Any]) -> None:
 
 
 def _read_schema(asker: Asker, names: list[str] | None) -> SchemaResult:
-    found = verbs.schema(asker.agent.resources.database, names)
-    tables = {table.name: [column.name for column in table.columns] for table in found.schema.tables}
-    return SchemaResult(tables=tables, text=found.text)
+    description = verbs.schema(asker.agent.resources.database, names)
+    tables = {table.name: [column.name for column in table.columns] for table in description.schema.tables}
+    return SchemaResult(tables=tables, text=description.text)

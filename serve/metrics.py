@@ -39,7 +39,7 @@ class Metrics:
         self._seconds = Histogram("tableturn_turn_seconds", "How long they took.", buckets=_SECONDS, registry=registry)
         self._calls = Counter("tableturn_model_calls", "Requests to models.", registry=registry)
         self._tokens = Counter("tableturn_tokens", "Tokens of prompts and replies.", ["kind"], registry=registry)
-        self._refused = Counter("tableturn_refused_queries", "Queries that were refused or failed.", registry=registry)
+        self._refusals = Counter("tableturn_refused_queries", "Queries that were refused or failed.", registry=registry)
         self._errors = Counter(
             "tableturn_errors", "Turns that failed, by the error's class.", ["kind"], registry=registry
         )
@@ -53,7 +53,7 @@ class Metrics:
             self._errors.labels(kind).inc()
             return
         self._turns.labels(answer.status).inc()
-        self._refused.inc(sum(attempt.error is not None for attempt in answer.attempts))
+        self._refusals.inc(sum(attempt.error is not None for attempt in answer.attempts))
 
     def count_model_usage(self, usage: Usage) -> None:
         """Count the requests and tokens of a model, even of failed turns."""

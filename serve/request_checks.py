@@ -39,7 +39,7 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _OTHER_SITE = "pages of other sites may not ask here: allow a site with --origin"
-_KNOWN = 10_000  # people or addresses whose rate is remembered
+_MAX_CLIENTS = 10_000  # people or addresses whose rate is remembered
 
 
 class TooMany(TableturnError):
@@ -91,21 +91,21 @@ class RequestCheckMiddleware:
             # A name counts from a proxy alone: anybody could write it.
             address = scope["client"][0] if scope.get("client") else ""
             header = self._settings.user_header
-            named = headers.get(header) if header and self._settings.is_proxy(address) else None
-            self._rates.count(named or address)
+            person = headers.get(header) if header and self._settings.is_proxy(address) else None
+            self._rates.count(person or address)
         length, most = headers.get("content-length", ""), self._settings.limits.body_bytes
         if length.isdecimal() and (len(length) > 18 or int(length) > most):
             raise HTTPException(413, f"the request's body has more than {most:,} bytes")
 
     def _check_host_header(self, headers: Headers) -> None:
-        given = headers.getlist("host")
-        allowed = self._settings.hosts
-        if "*" in allowed:
+        values = headers.getlist("host")
+        hosts = self._settings.hosts
+        if "*" in hosts:
             return
-        host = given[0].lower() if len(given) == 1 else ""
+        host = values[0].lower() if len(values) == 1 else ""
         name, colon, port = host.rpartition(":")
         name = name if colon and port.isdecimal() else host
-        if name not in LOOPBACK_NAMES and name not in allowed:
+        if name not in LOOPBACK_NAMES and name not in hosts:
             raise Forbidden("unknown host name: add it with --allow-host")
 
     def _check_origin_header(self, headers: Headers) -> None:
@@ -114,8 +114,8 @@ class RequestCheckMiddleware:
             if headers.get("sec-fetch-site", "none") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
                 raise Forbidden(_OTHER_SITE)
             return
-        same = urlsplit(origin).netloc.lower() == headers.get("host", "").lower() and origin != "null"
-        if not same and origin not in self._settings.origins:
+        is_same = urlsplit(origin).netloc.lower() == headers.get("host", "").lower() and origin != "null"
+        if not is_same and origin not in self._settings.origins:
             raise Forbidden(_OTHER_SITE)
 
     @staticmethod
@@ -132,16 +132,16 @@ class RequestRateLimiter:
         self._most = max(a_minute / 6, 1.0)
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def count(self, who: str, now: float | None = None) -> None:
+    def count(self, client: str, now: float | None = None) -> None:
         """Count a request of a person or address; raise `TooMany` above the rate limit."""
         now = time.monotonic() if now is None else now
-        left, then = self._buckets.pop(who, (self._most, now))
-        left = min(self._most, left + (now - then) * self._a_second)
-        self._buckets[who] = (max(left - 1, 0.0), now) if left >= 1 else (left, now)
-        while len(self._buckets) > _KNOWN:
+        tokens, last_time = self._buckets.pop(client, (self._most, now))
+        tokens = min(self._most, tokens + (now - last_time) * self._a_second)
+        self._buckets[client] = (max(tokens - 1, 0.0), now) if tokens >= 1 else (tokens, now)
+        while len(self._buckets) > _MAX_CLIENTS:
             self._buckets.popitem(last=False)
-        if left < 1:
-            raise TooMany(f"too many requests: try again in {math.ceil((1 - left) / self._a_second)} s")
+        if tokens < 1:
+            raise TooMany(f"too many requests: try again in {math.ceil((1 - tokens) / self._a_second)} s")
 
 
 def _add_timeout(receive: Receive, seconds: float) -> Receive:

@@ -59,8 +59,8 @@ class Internal(TableturnError):
 class RunningTurn:
     """A turn that runs in this worker."""
 
-    stored: StoredTurn
-    asked: TurnRequest
+    record: StoredTurn
+    request: TurnRequest
     conversation: Conversation
     events: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # as JSON; the answer comes last
     answer: Answer | None = None
@@ -73,7 +73,7 @@ class RunningTurn:
     @property
     def id(self) -> str:
         """The turn's id."""
-        return self.stored.id
+        return self.record.id
 
     def add_event(self, event: dict[str, Any]) -> None:
         """Add an event to the turn."""
@@ -90,9 +90,9 @@ class RunningTurn:
         self.stopped = True
         self.conversation.cancel()
 
-    async def watch(self, after: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]]]:
-        """Yield the turn's numbered events after number `after`, until the turn is done."""
-        number = min(after, len(self.events))
+    async def watch(self, last_number: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]]]:
+        """Yield the turn's numbered events after number `last_number`, until the turn is done."""
+        number = min(last_number, len(self.events))
         while True:
             while number < len(self.events):
                 number += 1
@@ -121,49 +121,49 @@ class RunningTurns:
         self._limits = limits
         self._metrics = metrics
         self._turn_dollars = limits.dollars(*_TURN_TOKENS)  # what a turn costs, on average of the last few
-        self._running: dict[str, RunningTurn] = {}
-        self._begun: dict[str, Owner] = {}
-        self._unwritten: dict[str, Callable[[], StoredTurn]] = {}
-        self._watching: asyncio.Task[None] | None = None
-        self._ending: asyncio.Task[None] | None = None
-        self._stopped = threading.Event()
+        self._turns: dict[str, RunningTurn] = {}
+        self._starts: dict[str, Owner] = {}
+        self._pending_writes: dict[str, Callable[[], StoredTurn]] = {}
+        self._watch_task: asyncio.Task[None] | None = None
+        self._end_task: asyncio.Task[None] | None = None
+        self._stop_event = threading.Event()
         self._heart = threading.Thread(target=self._run_heartbeat, name="tableturn-heartbeat", daemon=True)
-        self.over = asyncio.Event()
+        self.end_event = asyncio.Event()
 
     def start(self) -> None:
         """Start the heartbeat and the watch for requests to stop turns."""
-        self._watching = asyncio.create_task(self._cancel_requested_turns())
+        self._watch_task = asyncio.create_task(self._cancel_requested_turns())
         self._heart.start()
 
     def stop_turns_gracefully(self, grace: float = _GRACE_SECONDS) -> asyncio.Task[None]:
         """Let turns finish within `grace` seconds, then cancel them; accept no new turns."""
-        if self._ending is None:
-            self._ending = asyncio.create_task(self._finish_or_cancel_turns(grace))
-        return self._ending
+        if self._end_task is None:
+            self._end_task = asyncio.create_task(self._finish_or_cancel_turns(grace))
+        return self._end_task
 
     async def _finish_or_cancel_turns(self, grace: float) -> None:
-        tasks = [turn.task for turn in self._running.values() if turn.task]
+        tasks = [turn.task for turn in self._turns.values() if turn.task]
         if tasks:
             await asyncio.wait(tasks, timeout=grace)
-        for turn in list(self._running.values()):
+        for turn in list(self._turns.values()):
             turn.stop()
         if tasks:
             await asyncio.wait(tasks, timeout=5)
-        self.over.set()  # whoever follows a turn of another worker is let go
+        self.end_event.set()  # whoever follows a turn of another worker is let go
 
     async def stop(self) -> None:
         """Let turns finish or cancel them, then stop the heartbeat."""
         await self.stop_turns_gracefully()
-        self._stopped.set()  # what is being written is written to its end
-        if self._watching is not None:
-            await self._watching
+        self._stop_event.set()  # what is being written is written to its end
+        if self._watch_task is not None:
+            await self._watch_task
         await asyncio.to_thread(self._heart.join)
 
     def get(self, id_: str) -> RunningTurn | None:
         """Return a turn that runs in this worker, or None."""
-        return self._running.get(id_)
+        return self._turns.get(id_)
 
-    async def begin(self, agent: SQLAgent, asked: TurnRequest) -> RunningTurn:
+    async def begin(self, agent: SQLAgent, request: TurnRequest) -> RunningTurn:
         """Start a turn in a task of this worker.
 
         Raises:
@@ -174,50 +174,50 @@ class RunningTurns:
             TurnCancelled: The server is stopping.
             StoreError: It cannot be kept.
         """
-        if self._ending is not None:
+        if self._end_task is not None:
             raise TurnCancelled(_STOPPING)
-        before = [*(turn.asked.owner for turn in self._running.values()), *self._begun.values()]
-        if len(before) >= self._limits.at_once:
+        owners = [*(turn.request.owner for turn in self._turns.values()), *self._starts.values()]
+        if len(owners) >= self._limits.at_once:
             raise TooMany("the server is busy: try again in a moment")
-        own = before.count(asked.owner)
-        if asked.owner.person and own >= self._limits.at_once_a_person:
-            raise TooMany(f"{own} of your turns are running already: wait for one of them, or stop it")
+        own_count = owners.count(request.owner)
+        if request.owner.person and own_count >= self._limits.at_once_a_person:
+            raise TooMany(f"{own_count} of your turns are running already: wait for one of them, or stop it")
         id_ = uuid.uuid4().hex
-        self._begun[id_] = asked.owner
+        self._starts[id_] = request.owner
         try:
-            for whose, left in (await self.get_dollars_left(asked.owner)).items():
-                person = asked.owner.person if whose == "your" else None
-                running = await self._store.run(self._store.count_turns_elsewhere, person)
-                running += sum(person in (None, owner.person) for owner in before)
-                if left <= 0:
+            for whose, dollars in (await self.get_dollars_left(request.owner)).items():
+                person = request.owner.person if whose == "your" else None
+                turn_count = await self._store.run(self._store.count_turns_elsewhere, person)
+                turn_count += sum(person in (None, owner.person) for owner in owners)
+                if dollars <= 0:
                     raise TooMany(f"{whose} budget for today is used up: it resets at 00:00 UTC")
-                if left <= running * self._turn_dollars:
+                if dollars <= turn_count * self._turn_dollars:
                     raise TooMany(f"running questions may use up {whose} budget for today: try again when they end")
-            conversation = agent.conversation(asked.thread or None)
-            if asked.decision is not None and await conversation.awaits_for() != "approve":
+            conversation = agent.conversation(request.thread or None)
+            if request.decision is not None and await conversation.awaits_for() != "approve":
                 raise NothingToDecide(NO_DECISION)
-            stored = await self._store.run(self._store.begin, asked, agent.resources.rights, id_)
-            if asked.leave and await conversation.awaits_for() == "approve":
+            record = await self._store.run(self._store.begin, request, agent.resources.rights, id_)
+            if request.leave and await conversation.awaits_for() == "approve":
                 await asyncio.to_thread(conversation.undo)
-            turn = RunningTurn(stored, asked, conversation)
-            self._running[turn.id] = turn
+            turn = RunningTurn(record, request, conversation)
+            self._turns[turn.id] = turn
         finally:
-            del self._begun[id_]
+            del self._starts[id_]
         turn.task = asyncio.create_task(self._run_turn_in_span(turn, agent))
         return turn
 
     async def get_dollars_left(self, owner: Owner) -> dict[str, float]:
         """Return how many dollars may still be spent today, by whose limit it is."""
-        limits, left = self._limits, dict[str, float]()
+        limits, dollars = self._limits, dict[str, float]()
         budgets = ("everybody's", limits.dollars_a_day, None), ("your", limits.dollars_a_person, owner.person)
         for whose, most, person in budgets:
             if most is not None:
-                left[whose] = most - limits.dollars(*await self._store.run(self._store.count_tokens_today, person))
-        return left
+                dollars[whose] = most - limits.dollars(*await self._store.run(self._store.count_tokens_today, person))
+        return dollars
 
     async def cancel(self, owner: Owner, id_: str) -> None:
         """Cancel a turn that runs in this worker or in another one."""
-        if (turn := self._running.get(id_)) is not None and turn.asked.owner == owner:
+        if (turn := self._turns.get(id_)) is not None and turn.request.owner == owner:
             turn.stop()
         else:
             await self._store.run(self._store.request_turn_stop, owner, id_)
@@ -225,10 +225,10 @@ class RunningTurns:
     async def end(self, owner: Owner, thread: str | None = None) -> None:
         """Cancel all turns of a person, or those of one thread, and wait for their end."""
         until = time.monotonic() + WORKER_SECONDS + 2 * _BEAT_SECONDS
-        while running := await self._store.run(self._store.list_running_turns, owner, thread):
+        while turn_ids := await self._store.run(self._store.list_running_turns, owner, thread):
             if time.monotonic() > until:
                 raise Busy("a running turn could not be stopped: try again in a moment")
-            for id_ in running:
+            for id_ in turn_ids:
                 await self.cancel(owner, id_)
             await asyncio.sleep(_WATCH_SECONDS)
 
@@ -236,7 +236,7 @@ class RunningTurns:
         """Run a turn in a trace span that records its outcome but not its question."""
 
         def record_usage(usage: Usage) -> None:
-            self._store.spend(usage, turn.asked.owner.person)
+            self._store.spend(usage, turn.request.owner.person)
             self._metrics.count_model_usage(usage)
 
         with _tracer.start_as_current_span("tableturn.turn", attributes={"tableturn.turn.id": turn.id}) as span:
@@ -252,16 +252,16 @@ class RunningTurns:
                 span.set_attribute("error.type", type(turn.error).__name__)
 
     async def _run_and_store_turn(self, turn: RunningTurn, agent: SQLAgent) -> None:
-        started = time.perf_counter()
+        start = time.perf_counter()
         answer: Answer | None = None
         try:
-            asked, conversation = turn.asked, turn.conversation
+            inputs, conversation = turn.request, turn.conversation
             if turn.stopped:
                 raise make_cancellation_error()
-            if not asked.watched:
-                answer = await conversation.aask(asked.question, settings=asked.settings, notes=asked.notes)
+            if not inputs.watched:
+                answer = await conversation.aask(inputs.question, settings=inputs.settings, notes=inputs.notes)
             else:
-                async for event in conversation.astream(asked.question, settings=asked.settings, notes=asked.notes):
+                async for event in conversation.astream(inputs.question, settings=inputs.settings, notes=inputs.notes):
                     answer = event.answer
                     if event.kind in SENT_EVENTS and answer is None:
                         turn.add_event(event.to_dict())
@@ -273,10 +273,10 @@ class RunningTurns:
             if not isinstance(error, Exception):
                 raise
         finally:
-            self._metrics.count_turn(turn.answer, turn.error, time.perf_counter() - started)
-            del self._running[turn.id]
+            self._metrics.count_turn(turn.answer, turn.error, time.perf_counter() - start)
+            del self._turns[turn.id]
             turn.finish()
-            if not turn.asked.thread or isinstance(turn.error, NotThere):
+            if not turn.request.thread or isinstance(turn.error, NotThere):
                 with contextlib.suppress(Exception):
                     await agent.adelete_thread(turn.conversation.thread)
 
@@ -288,11 +288,11 @@ class RunningTurns:
         error: TableturnError | None = None,
     ) -> None:
         """Store how a turn ended; if storing fails, retry with every heartbeat."""
-        end = partial(self._store.end, turn.stored, status, answer, error)
+        end = partial(self._store.end, turn.record, status, answer, error)
         try:
-            turn.stored = await self._store.run(end)
+            turn.record = await self._store.run(end)
         except StoreError:
-            self._unwritten[turn.id] = end
+            self._pending_writes[turn.id] = end
             raise
 
     async def _record_turn_error(self, turn: RunningTurn, error: BaseException) -> None:
@@ -303,58 +303,58 @@ class RunningTurns:
         turn.error = error
         try:
             status = "stopped" if isinstance(error, TurnCancelled) else "failed"
-            if turn.id not in self._unwritten:
+            if turn.id not in self._pending_writes:
                 await self._store_turn_end(turn, status, None, error)
-        except NotThere as gone:
-            turn.error = error = gone
-        except StoreError as worse:
-            _log.error("turn %s: %s", turn.id, worse)
+        except NotThere as cause:
+            turn.error = error = cause
+        except StoreError as failure:
+            _log.error("turn %s: %s", turn.id, failure)
         turn.add_event({"event": "error", "turn": turn.id, **make_error(type(error).__name__, str(error))["error"]})
 
     def _run_heartbeat(self) -> None:
         """Run this worker's heartbeat in a thread of its own."""
-        last, steady = time.monotonic(), -math.inf
+        beat_time, steady = time.monotonic(), -math.inf
         while True:
             try:
                 self._store.record_heartbeat()
-                last, before = time.monotonic(), last
-                if last - before > _SILENT_SECONDS:
-                    steady = last
+                beat_time, previous_time = time.monotonic(), beat_time
+                if beat_time - previous_time > _SILENT_SECONDS:
+                    steady = beat_time
                 self._end_lost_turns()
                 # What kept this worker from being heard of may have kept the others: they get time to come back.
-                if last - steady > _SILENT_SECONDS:
+                if beat_time - steady > _SILENT_SECONDS:
                     self._store.mark_orphaned_turns_as_lost()
             except StoreError as error:
                 _log.warning("the heartbeat of this worker could not be stored: %s", error)
             except Exception:  # noqa: BLE001 - a worker that is not heard of loses all of its turns
                 _log.exception("a heartbeat failed")
-            if self._stopped.wait(_BEAT_SECONDS):
+            if self._stop_event.wait(_BEAT_SECONDS):
                 return
 
     def _end_lost_turns(self) -> None:
         """End turns that are stored as running in this worker but do not run."""
-        for id_, end in tuple(self._unwritten.items()):
+        for id_, end in tuple(self._pending_writes.items()):
             with contextlib.suppress(NotThere, NotKept):
                 end()
-            del self._unwritten[id_]
+            del self._pending_writes[id_]
         for id_ in self._store.list_own_running_turns():
-            if id_ not in self._begun and id_ not in self._running:  # in this order: it is never in neither between
+            if id_ not in self._starts and id_ not in self._turns:  # in this order: it is never in neither between
                 self._store.mark_turn_as_lost(id_)
 
     async def _cancel_requested_turns(self) -> None:
         """Cancel this worker's turns for which another worker stored a request to stop."""
-        while not self._stopped.is_set():
+        while not self._stop_event.is_set():
             await asyncio.sleep(_WATCH_SECONDS)
-            if self._running:
+            if self._turns:
                 with contextlib.suppress(StoreError):
                     for id_ in await self._store.run(self._store.list_turns_to_stop):
-                        if (turn := self._running.get(id_)) is not None:
+                        if (turn := self._turns.get(id_)) is not None:
                             turn.stop()
 
     async def wait_for_remote_turn(self, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:
         """Return a turn of another worker once it ends, or as it is when this worker stops."""
         while (turn := await self._store.run(self._store.get_turn, owner, id_)).status == "running":
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.over.wait(), every)
+                await asyncio.wait_for(self.end_event.wait(), every)
                 break
         return turn

@@ -85,9 +85,9 @@ class Server:
                 await saver.adelete_thread(thread)
 
         # Shielded: a write that waits for a lock cannot be cancelled before its own time is over.
-        writing = asyncio.shield(asyncio.create_task(write_test_records()))
+        task = asyncio.shield(asyncio.create_task(write_test_records()))
         try:
-            await asyncio.wait_for(writing, _CHECK_SECONDS)
+            await asyncio.wait_for(task, _CHECK_SECONDS)
         except TimeoutError:
             raise StoreError("conversations cannot be saved now: their store is locked or unreachable") from None
 
@@ -124,11 +124,11 @@ class Asker:
     server: Server
 
     async def call_store(
-        self, method: Callable[Concatenate[TurnStore, Owner, P], R], *arguments: P.args, **more: P.kwargs
+        self, method: Callable[Concatenate[TurnStore, Owner, P], R], *arguments: P.args, **keywords: P.kwargs
     ) -> R:
         """Call a method of the turn store for this person."""
         store = self.server.store
-        return await store.run(method, store, self.owner, *arguments, **more)
+        return await store.run(method, store, self.owner, *arguments, **keywords)
 
     async def turn(self, id_: str) -> StoredTurn:
         """Return one of this person's turns, if the current rights allow it."""
@@ -152,10 +152,10 @@ class Asker:
             return answer and await self.run_query(lambda _: self.agent.deliver(answer))
         return await asyncio.to_thread(self.agent.deliver, answer)
 
-    async def leaving(self, answer: Answer) -> Answer:
+    async def get_sendable_answer(self, answer: Answer) -> Answer:
         """Return an answer as it may be sent to another model, without withheld rows."""
-        kept = Answer(answer.kept, answer.thread)
-        return kept if kept.withheld else await asyncio.to_thread(self.agent.deliver, kept)
+        copy = Answer(answer.kept, answer.thread)
+        return copy if copy.withheld else await asyncio.to_thread(self.agent.deliver, copy)
 
     def mask_json(self, value: Any) -> Any:
         """Return a JSON value for a model, with texts masked as the policy requires."""
@@ -165,18 +165,18 @@ class Asker:
         if isinstance(value, str):
             return mask(value, masks)
         if isinstance(value, dict):
-            ids = {name for name, each in value.items() if name in _IDS and isinstance(each, str)}
-            return {name: each if name in ids else self.mask_json(each) for name, each in value.items()}
-        return [self.mask_json(each) for each in value] if isinstance(value, list | tuple) else value
+            ids = {name for name, item in value.items() if name in _IDS and isinstance(item, str)}
+            return {name: item if name in ids else self.mask_json(item) for name, item in value.items()}
+        return [self.mask_json(item) for item in value] if isinstance(value, list | tuple) else value
 
-    async def begin(self, asked: TurnRequest) -> RunningTurn:
+    async def begin(self, request: TurnRequest) -> RunningTurn:
         """Start a turn of this person."""
         await self.server.sign_in.prepare(self.agent)
-        return await self.server.turns.begin(self.agent, asked)
+        return await self.server.turns.begin(self.agent, request)
 
-    async def begin_thread(self, door: str, asked: TurnRequest) -> RunningTurn:
+    async def begin_thread(self, door: str, request: TurnRequest) -> RunningTurn:
         """Start a turn in a new, unlisted conversation, which is stored with the turn."""
-        return await self.begin(replace(asked, thread=uuid.uuid4().hex, door=door))
+        return await self.begin(replace(request, thread=uuid.uuid4().hex, door=door))
 
     async def check_no_pending_question(self, turn: StoredTurn) -> None:
         """Raise `Busy` if the turn's conversation waits for the person's reply."""
@@ -186,35 +186,35 @@ class Asker:
     async def approve(self, turn: StoredTurn, question: str) -> verbs.Saved:
         """Save a turn's answer as an example, as this person found it right."""
         answer, wording = turn.require_answer(), question or turn.wording or ""
-        saved = await self.run_query(lambda _: verbs.approve(answer, self.agent.resources, question=wording))
+        result = await self.run_query(lambda _: verbs.approve(answer, self.agent.resources, question=wording))
         await self._store_feedback(turn, kind="approve", question=question)
-        return saved
+        return result
 
     async def correct(
         self, turn: StoredTurn, words: str, question: str, sql: str = "", *, watched: bool = False
     ) -> RunningTurn | tuple[verbs.Correction, str]:
-        """Save the right query, which `words` may be, with the id of its turn; or begin a turn with the words."""
-        answer, resources, begun = turn.require_answer(), self.agent.resources, ""
+        """Save the right query and return its turn's id, or begin a turn with `words`."""
+        answer, resources, begun_id = turn.require_answer(), self.agent.resources, ""
         if not sql.strip() and (sql := await asyncio.to_thread(verbs.find_right_query, words, resources)):
             words = ""
         if sql:
             wording = question or turn.wording or ""
             correction = await self.run_query(lambda _: verbs.correct(answer, sql, resources, question=wording))
-            new = await self.call_store(TurnStore.add_answer, turn, correction.answer.record)
-            done = correction, new
+            new_id = await self.call_store(TurnStore.add_answer, turn, correction.answer.record)
+            done = correction, new_id
         else:
             await self.check_no_pending_question(turn)
-            asked = verbs.word_correction(answer, words, resources)
-            wording = turn.wording or asked.wording
+            request = verbs.word_correction(answer, words, resources)
+            wording = turn.wording or request.wording
             done = await self.begin(
-                TurnRequest(self.owner, turn.thread, asked.question, asked.notes, watched=watched, wording=wording)
+                TurnRequest(self.owner, turn.thread, request.question, request.notes, watched=watched, wording=wording)
             )
-            begun = done.id
-        await self._store_feedback(turn, kind="correct", sql=sql, question=question, text=words, turn=begun)
+            begun_id = done.id
+        await self._store_feedback(turn, kind="correct", sql=sql, question=question, text=words, turn=begun_id)
         return done
 
-    async def _store_feedback(self, turn: StoredTurn, /, **said: str) -> None:
-        await self.call_store(TurnStore.add_feedback, turn.id, {name: text for name, text in said.items() if text})
+    async def _store_feedback(self, turn: StoredTurn, /, **fields: str) -> None:
+        await self.call_store(TurnStore.add_feedback, turn.id, {name: text for name, text in fields.items() if text})
 
     async def run_query(self, function: Callable[[Cancellation], R]) -> R:
         """Run a query of this person, or another blocking function, outside turns."""
@@ -222,29 +222,29 @@ class Asker:
 
 
 class SideQueryRunner:
-    """A runner of queries that people start outside turns, a few at once, in threads of their own."""
+    """A runner of queries outside turns, a few at once, in threads of their own."""
 
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._pool = ThreadPoolExecutor(limits.queries_at_once, "tableturn-query")
-        self._wanted: Counter[Owner] = Counter()
+        self._query_counts: Counter[Owner] = Counter()
         self._shares: dict[Owner, asyncio.Semaphore] = {}
-        self._running: set[Cancellation] = set()
+        self._cancellations: set[Cancellation] = set()
 
     async def run(self, owner: Owner, function: Callable[[Cancellation], R]) -> R:
         """Run a blocking function in a thread, only a few at once for a named person."""
-        if self._wanted[owner] >= _WAITING or self._wanted.total() >= self._limits.at_once:
+        if self._query_counts[owner] >= _WAITING or self._query_counts.total() >= self._limits.at_once:
             raise TooMany("too many queries are waiting: try again in a moment")
-        self._wanted[owner] += 1
+        self._query_counts[owner] += 1
         cancellation = Cancellation()
         # A task of its own: who gives up keeps their share until the thread has ended.
-        running = asyncio.create_task(self._run_in_pool(owner, function, cancellation))
-        running.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if nobody waits any more
+        task = asyncio.create_task(self._run_in_pool(owner, function, cancellation))
+        task.add_done_callback(lambda job: job.cancelled() or job.exception())  # seen, if nobody waits any more
         try:
-            return await asyncio.shield(running)
+            return await asyncio.shield(task)
         except asyncio.CancelledError:
-            if cancellation not in self._running:
-                running.cancel()  # it waits for its turn
+            if cancellation not in self._cancellations:
+                task.cancel()  # it waits for its turn
             cancellation.cancel()
             raise
 
@@ -252,19 +252,19 @@ class SideQueryRunner:
         share = self._shares.setdefault(owner, asyncio.Semaphore(self._limits.at_once_a_person))
         try:
             async with share if owner.person else contextlib.nullcontext():
-                self._running.add(cancellation)
+                self._cancellations.add(cancellation)
                 context = contextvars.copy_context()
                 loop = asyncio.get_running_loop()
                 return await loop.run_in_executor(self._pool, lambda: context.run(function, cancellation))
         finally:
-            self._running.discard(cancellation)
-            self._wanted[owner] -= 1
-            if not self._wanted[owner]:
-                del self._wanted[owner], self._shares[owner]
+            self._cancellations.discard(cancellation)
+            self._query_counts[owner] -= 1
+            if not self._query_counts[owner]:
+                del self._query_counts[owner], self._shares[owner]
 
     def cancel(self) -> None:
         """Cancel all running queries."""
-        for cancellation in tuple(self._running):
+        for cancellation in tuple(self._cancellations):
             cancellation.cancel()
 
     def close(self) -> None:
@@ -277,51 +277,51 @@ class ServerLifecycle:
     """The server, opened on first use in its own task and closed in that task."""
 
     def __init__(self, opener: AgentOpener, store: str | None, settings: ServeSettings) -> None:
-        self.beside: list[Callable[[], AbstractAsyncContextManager[None]]] = []  # what else is to run while it is open
+        self.openers: list[Callable[[], AbstractAsyncContextManager[None]]] = []  # what else is to run while it is open
         self._opener = opener
         self._store = store
         self._settings = settings
-        self._opened: asyncio.Future[Server] | None = None
-        self._closing = asyncio.Event()
+        self._server_future: asyncio.Future[Server] | None = None
+        self._close_event = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     async def get_server(self) -> Server:
         """Return the server; open it if needed."""
-        if self._opened is None:
-            self._opened = asyncio.get_running_loop().create_future()
-            self._closing.clear()
-            self._task = asyncio.create_task(self._run_server_until_closed(self._opened))
-        return await asyncio.shield(self._opened)
+        if self._server_future is None:
+            self._server_future = asyncio.get_running_loop().create_future()
+            self._close_event.clear()
+            self._task = asyncio.create_task(self._run_server_until_closed(self._server_future))
+        return await asyncio.shield(self._server_future)
 
     async def stop_turns_gracefully(self) -> None:
         """Let turns finish, then cancel them, before their connections close."""
-        if self._opened is not None and self._opened.done() and not self._opened.exception():
-            server = self._opened.result()
+        if self._server_future is not None and self._server_future.done() and not self._server_future.exception():
+            server = self._server_future.result()
             await server.turns.stop_turns_gracefully()
             server.side_queries.cancel()
 
     async def close(self) -> None:
         """Let turns finish, and close the server."""
-        self._closing.set()
+        self._close_event.set()
         if self._task is not None:
             await self._task
-        self._opened = self._task = None
+        self._server_future = self._task = None
 
-    async def _run_server_until_closed(self, opened: asyncio.Future[Server]) -> None:
+    async def _run_server_until_closed(self, future: asyncio.Future[Server]) -> None:
         try:
             async with AsyncExitStack() as stack:
                 server = await stack.enter_async_context(open_server(self._opener, self._store, self._settings))
-                for beside in self.beside:
-                    await stack.enter_async_context(beside())
-                opened.set_result(server)
-                tidying = asyncio.create_task(_delete_expired_periodically(server))
-                await self._closing.wait()
-                tidying.cancel()
+                for open_context in self.openers:
+                    await stack.enter_async_context(open_context())
+                future.set_result(server)
+                tidy_task = asyncio.create_task(_delete_expired_periodically(server))
+                await self._close_event.wait()
+                tidy_task.cancel()
         except BaseException as error:
-            if opened.done():
+            if future.done():
                 raise
-            opened.set_exception(error)
-            self._opened = None
+            future.set_exception(error)
+            self._server_future = None
 
 
 async def _delete_expired_periodically(server: Server) -> None:

@@ -36,7 +36,7 @@ R = TypeVar("R")
 COOKIE = "tableturn_session"
 _SESSION_SECONDS = 12 * 3600
 _PEOPLE = 64  # people whose agents are kept at hand; the one that asked longest ago is let go of first
-_AT_ONCE = 2  # people who are let in, and whose schemas are read, at once: it keeps Python from everything else
+_POOL_SIZE = 2  # people who are let in, and whose schemas are read, at once: it keeps Python from everything else
 
 _LONGEST_NAME = 200
 
@@ -70,9 +70,9 @@ class SignIn:
         self.agent = agent  # of whoever is not named
         self._settings = settings
         self._agents: OrderedDict[Identity, asyncio.Future[SQLAgent]] = OrderedDict()
-        self._prepared: WeakSet[EnrichedSchemaCache] = WeakSet()
-        self._opening = ThreadPoolExecutor(_AT_ONCE, "tableturn-open")
-        self._reading = ThreadPoolExecutor(_AT_ONCE, "tableturn-read")
+        self._ready_schemas: WeakSet[EnrichedSchemaCache] = WeakSet()
+        self._open_pool = ThreadPoolExecutor(_POOL_SIZE, "tableturn-open")
+        self._read_pool = ThreadPoolExecutor(_POOL_SIZE, "tableturn-read")
         self._database = database_identity(agent.resources.database)
         self.default_identity = agent.resources.database.session.identity  # whose agent that is
 
@@ -98,16 +98,16 @@ class SignIn:
         """
         if identity == self.default_identity:
             return self.agent
-        opening = self._agents.pop(identity, None)
-        if opening is None:
-            opening = asyncio.get_running_loop().run_in_executor(self._opening, self.agent.for_user, identity)
-        self._agents[identity] = opening
+        future = self._agents.pop(identity, None)
+        if future is None:
+            future = asyncio.get_running_loop().run_in_executor(self._open_pool, self.agent.for_user, identity)
+        self._agents[identity] = future
         while len(self._agents) > _PEOPLE:
             self._agents.popitem(last=False)
         try:
-            return await asyncio.shield(opening)
+            return await asyncio.shield(future)
         except BaseException as error:
-            if opening.done() and self._agents.get(identity) is opening:
+            if future.done() and self._agents.get(identity) is future:
                 del self._agents[identity]
             if isinstance(error, SettingsError | NothingReadable):
                 # Why would tell of the rules, of others' names and of the database's place.
@@ -128,18 +128,18 @@ class SignIn:
             call_with_fallback("linking", lambda: resources.schemas.read(agent.settings.annotate).linker, None)
             call_with_fallback("values", lambda: resources.values.find(""), None)
 
-        if resources.schemas not in self._prepared:
+        if resources.schemas not in self._ready_schemas:
             with suppress(TableturnError):  # the question itself will tell
                 await self.read(build_indexes)
-                self._prepared.add(resources.schemas)
+                self._ready_schemas.add(resources.schemas)
 
     def read(self, function: Callable[[], R]) -> asyncio.Future[R]:
         """Run a CPU-bound function in a thread, only a few at a time."""
-        return asyncio.get_running_loop().run_in_executor(self._reading, function)
+        return asyncio.get_running_loop().run_in_executor(self._read_pool, function)
 
     def close(self) -> None:
         """Stop opening agents and reading schemas."""
-        for pool in (self._opening, self._reading):
+        for pool in (self._open_pool, self._read_pool):
             pool.shutdown(cancel_futures=True)
 
     def make_owner(self, identity: Identity) -> Owner:
@@ -148,30 +148,30 @@ class SignIn:
 
     def make_cookie(self) -> str:
         """Return a signed cookie for a new browser session, with the session's end and id."""
-        said = f"{int(time.time()) + _SESSION_SECONDS}-{secrets.token_hex(8)}"
-        return f"{said}.{self._sign_session(said)}"
+        session = f"{int(time.time()) + _SESSION_SECONDS}-{secrets.token_hex(8)}"
+        return f"{session}.{self._sign_session(session)}"
 
     def read_browser_session(self, request: HTTPConnection) -> BrowserSession | None:
         """Return the browser session of a request, or None if there is no valid session."""
         # A server at a shorter path has a cookie of the same name, which comes as well: one of ours is enough.
         for pair in ";".join(request.headers.getlist("cookie")).split(";"):
             name, _, value = pair.strip().partition("=")
-            said, _, signed = value.partition(".")
-            until, _, id_ = said.partition("-")
-            right = hmac.compare_digest(signed.encode(), self._sign_session(said).encode()) and until.isdecimal()
-            if name == COOKIE and right and int(until) > time.time():
+            session, _, signature = value.partition(".")
+            until, _, id_ = session.partition("-")
+            valid = hmac.compare_digest(signature.encode(), self._sign_session(session).encode()) and until.isdecimal()
+            if name == COOKIE and valid and int(until) > time.time():
                 return BrowserSession(id_, int(until))
         return None
 
-    def is_server_token(self, given: str) -> bool:
+    def is_server_token(self, text: str) -> bool:
         """Whether a text is the server's token, compared in constant time."""
         token = self._settings.token
-        return token is not None and hmac.compare_digest(given.encode(), token.encode())
+        return token is not None and hmac.compare_digest(text.encode(), token.encode())
 
     def has_valid_token(self, request: HTTPConnection) -> bool:
         """Whether a request has the server's token, or the server needs no token."""
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        return self._settings.token is None or (scheme.lower() == "bearer" and self.is_server_token(given.strip()))
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        return self._settings.token is None or (scheme.lower() == "bearer" and self.is_server_token(token.strip()))
 
     def _sign_session(self, text: str) -> str:
         key = (self._settings.token or "").encode()

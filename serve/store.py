@@ -47,7 +47,7 @@ from ..agent.records import AnswerRecord, Usage
 from ..agent.state import dump, load
 from ..tools.database import Rights
 from ..tools.errors import ExportError, TableturnError
-from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, create_tables
+from .tables import ENDED_SESSIONS, RUNNING, THREADS, TURNS, USAGE, WORKERS, create_tables
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Executable, Row
@@ -63,8 +63,8 @@ UNREACHABLE = "conversations cannot be stored or read at the moment"
 WORKER_SECONDS = 10.0  # a worker that has not been heard of for so long is gone
 
 _BUSY_SECONDS = 10.0
-_AT_ONCE = 8  # threads that read and write; a few, as only one at a time can write
-_AT_A_TIME = 10_000  # names in one statement: databases bound how many a statement may have
+_POOL_SIZE = 8  # threads that read and write; a few, as only one at a time can write
+_BATCH_SIZE = 10_000  # names in one statement: databases bound how many a statement may have
 
 
 class StoreError(TableturnError):
@@ -195,12 +195,12 @@ class TurnStore:
     def __init__(self, url: str | None = None) -> None:
         self._folder = TemporaryDirectory(prefix="tableturn-serve-")
         self._engine = _create_store_engine(url or f"sqlite:///{self._folder.name}/store.sqlite")
-        self._reading = self._engine.execution_options(reading=True)
+        self._read_engine = self._engine.execution_options(reading=True)
         self.worker = uuid.uuid4().hex
         self._spending: defaultdict[str, Usage] = defaultdict(Usage)  # by person, not written yet
         self._lock = threading.Lock()
         self._unscrubbed = False
-        self._pool = ThreadPoolExecutor(_AT_ONCE, "tableturn-store")
+        self._pool = ThreadPoolExecutor(_POOL_SIZE, "tableturn-store")
         try:
             with self._begin() as on:
                 create_tables(on)
@@ -208,9 +208,9 @@ class TurnStore:
             self._release_resources()
             raise
 
-    async def run(self, function: Callable[..., R], *arguments: Any, **more: Any) -> R:
+    async def run(self, function: Callable[..., R], *arguments: Any, **keywords: Any) -> R:
         """Run a method of the store in the store's thread pool."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(function, *arguments, **more))
+        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(function, *arguments, **keywords))
 
     def close(self) -> None:
         """Close the store; turns that still run on this worker count as lost."""
@@ -235,13 +235,13 @@ class TurnStore:
         with self._begin() as on:
             return [on.execute(statement).rowcount for statement in statements][-1]
 
-    def _update(self, table: Table, owner: Owner, id_: str, *which: ColumnElement[bool], **values: Any) -> None:
+    def _update(self, table: Table, owner: Owner, id_: str, *conditions: ColumnElement[bool], **values: Any) -> None:
         """Change a person's thread or turn."""
-        self._execute(update(table).where(table.c.id == id_, _match_owner(table, owner), *which).values(**values))
+        self._execute(update(table).where(table.c.id == id_, _match_owner(table, owner), *conditions).values(**values))
 
-    def _fetch_rows(self, wanted: Executable) -> Sequence[Row[Any]]:
-        with _translate_database_errors(), self._reading.connect() as on:
-            return on.execute(wanted).all()
+    def _fetch_rows(self, query: Executable) -> Sequence[Row[Any]]:
+        with _translate_database_errors(), self._read_engine.connect() as on:
+            return on.execute(query).all()
 
     def record_heartbeat(self) -> None:
         """Record that this worker is alive."""
@@ -267,19 +267,19 @@ class TurnStore:
             with self._begin() as on:
                 for person, usage in spending.items():
                     key = {"day": _get_today_in_utc(), "worker": self.worker + _hash_person_name(person)}
-                    first = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
-                    more = {name: SPENT.c[name] + count for name, count in first.items()}
-                    if not on.execute(update(SPENT).filter_by(**key).values(**more)).rowcount:
-                        on.execute(delete(SPENT).where(SPENT.c.day < _get_today_in_utc()))
-                        on.execute(insert(SPENT).values(**key, **first))
+                    counts = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
+                    sums = {name: USAGE.c[name] + count for name, count in counts.items()}
+                    if not on.execute(update(USAGE).filter_by(**key).values(**sums)).rowcount:
+                        on.execute(delete(USAGE).where(USAGE.c.day < _get_today_in_utc()))
+                        on.execute(insert(USAGE).values(**key, **counts))
         except StoreError:
             for person, usage in spending.items():
                 self.spend(usage, person)
             raise
 
-    def list_own_running_turns(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
+    def list_own_running_turns(self, *conditions: ColumnElement[bool]) -> tuple[str, ...]:
         """Return the ids of the turns that are recorded as running on this worker."""
-        return self._list_running_turns(TURNS.c.worker == self.worker, *which)
+        return self._list_running_turns(TURNS.c.worker == self.worker, *conditions)
 
     def list_turns_to_stop(self) -> tuple[str, ...]:
         """Return the ids of this worker's running turns that were asked to stop."""
@@ -292,10 +292,10 @@ class TurnStore:
     def count_turns_elsewhere(self, person: str | None = None) -> int:
         """Return the number of running turns on other workers, of one person or all."""
         rows = self._fetch_rows(select(TURNS.c.person).where(RUNNING, TURNS.c.worker != self.worker))
-        return sum(person in (None, who) for (who,) in rows)
+        return sum(person in (None, name) for (name,) in rows)
 
-    def _list_running_turns(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
-        return tuple(id_ for (id_,) in self._fetch_rows(select(TURNS.c.id).where(RUNNING, *which)))
+    def _list_running_turns(self, *conditions: ColumnElement[bool]) -> tuple[str, ...]:
+        return tuple(id_ for (id_,) in self._fetch_rows(select(TURNS.c.id).where(RUNNING, *conditions)))
 
     def mark_turn_as_lost(self, id_: str) -> None:
         """Mark a running turn as lost."""
@@ -304,22 +304,22 @@ class TurnStore:
     def mark_orphaned_turns_as_lost(self) -> int:
         """Mark the running turns of dead workers as lost; return the number of turns."""
         now = time.time()
-        alive = select(WORKERS.c.id).where(WORKERS.c.seen > now - WORKER_SECONDS)
-        lost = update(TURNS).where(RUNNING, TURNS.c.worker.not_in(alive), TURNS.c.begun < now - 1)
-        gone = delete(WORKERS).where(WORKERS.c.seen < now - 60 * WORKER_SECONDS)
-        return self._execute(gone, lost.values(status="lost", ended=now))
+        live_workers = select(WORKERS.c.id).where(WORKERS.c.seen > now - WORKER_SECONDS)
+        orphans = update(TURNS).where(RUNNING, TURNS.c.worker.not_in(live_workers), TURNS.c.begun < now - 1)
+        dead_workers = delete(WORKERS).where(WORKERS.c.seen < now - 60 * WORKER_SECONDS)
+        return self._execute(dead_workers, orphans.values(status="lost", ended=now))
 
     def end_session(self, id_: str, until: float) -> None:
         """End a browser session on all workers."""
         now = time.time()
         with self._begin() as on:
-            on.execute(delete(ENDED).where(ENDED.c.until < now))
-            if on.execute(select(ENDED.c.id).where(ENDED.c.id == id_)).first() is None:
-                on.execute(insert(ENDED).values(id=id_, until=until))
+            on.execute(delete(ENDED_SESSIONS).where(ENDED_SESSIONS.c.until < now))
+            if on.execute(select(ENDED_SESSIONS.c.id).where(ENDED_SESSIONS.c.id == id_)).first() is None:
+                on.execute(insert(ENDED_SESSIONS).values(id=id_, until=until))
 
     def is_session_ended(self, id_: str) -> bool:
         """Whether a browser session was ended before it expired."""
-        return bool(self._fetch_rows(select(ENDED.c.id).where(ENDED.c.id == id_)))
+        return bool(self._fetch_rows(select(ENDED_SESSIONS.c.id).where(ENDED_SESSIONS.c.id == id_)))
 
     def add_thread(self, owner: Owner, title: str = "") -> Thread:
         """Add a conversation."""
@@ -337,12 +337,12 @@ class TurnStore:
         *,
         listed: bool = True,
     ) -> list[Thread]:
-        """Return a person's conversations with turns, last used first; `listed` omits those the page hides.
+        """Return a person's conversations that have turns, last used first.
 
-        With `search`, those whose title, or a question or answer that the person may see now, has that text.
+        Filter by `search` in titles, and in questions and answers that the person may see; `listed` omits hidden ones.
         """
-        begun = select(TURNS.c.id).where(TURNS.c.thread == THREADS.c.id).exists()
-        wanted = _THREAD.where(_match_owner(THREADS, owner), begun).order_by(THREADS.c.changed.desc())
+        has_turns = select(TURNS.c.id).where(TURNS.c.thread == THREADS.c.id).exists()
+        query = _THREAD.where(_match_owner(THREADS, owner), has_turns).order_by(THREADS.c.changed.desc())
         if search:
             answer: Any = TURNS.c.answer
             words = THREADS.c.title.icontains(search, autoescape=True)
@@ -350,19 +350,19 @@ class TurnStore:
                 answer = cast(func.replace(cast(answer, Text), r"\u0000", r"\ufffd"), JSON)
             # An answer's own sentence, and the model's before its places are filled.
             texts = (TURNS.c.question, answer["text"].as_string(), answer["sentence", "say"].as_string())
-            found = or_(*(text.icontains(search, autoescape=True) for text in texts))
+            match = or_(*(text.icontains(search, autoescape=True) for text in texts))
             turns = select(TURNS.c.thread, answer["rights"], TURNS.c.rights, answer.is_not(None))
-            turns = turns.where(_match_owner(TURNS, owner), found).order_by(TURNS.c.begun.desc()).limit(_AT_A_TIME)
+            turns = turns.where(_match_owner(TURNS, owner), match).order_by(TURNS.c.begun.desc()).limit(_BATCH_SIZE)
             rows: Any = self._fetch_rows(turns)
             ids = {
                 thread
-                for thread, of_answer, own, answered in rows
-                if may_see((rights := of_answer if answered else own) and load(Rights, rights), answered)
+                for thread, answer_rights, turn_rights, answered in rows
+                if may_see((rights := answer_rights if answered else turn_rights) and load(Rights, rights), answered)
             }
-            wanted = wanted.where(words | THREADS.c.id.in_(ids))
+            query = query.where(words | THREADS.c.id.in_(ids))
         if listed:
-            wanted = wanted.where(THREADS.c.chat.is_(None))
-        return [Thread(*row) for row in self._fetch_rows(wanted.offset(offset).limit(limit))]
+            query = query.where(THREADS.c.chat.is_(None))
+        return [Thread(*row) for row in self._fetch_rows(query.offset(offset).limit(limit))]
 
     def get_thread(self, owner: Owner, id_: str) -> Thread:
         """Return a person's conversation by id; raise `NotThere` if it does not exist."""
@@ -372,8 +372,8 @@ class TurnStore:
 
     def find_chat_thread(self, owner: Owner, digest: str) -> Thread | None:
         """Return the conversation of a chat client by a digest of the chat's messages."""
-        wanted = _THREAD.where(THREADS.c.chat == digest, _match_owner(THREADS, owner))
-        rows = self._fetch_rows(wanted.order_by(THREADS.c.changed.desc()).limit(1))
+        query = _THREAD.where(THREADS.c.chat == digest, _match_owner(THREADS, owner))
+        rows = self._fetch_rows(query.order_by(THREADS.c.changed.desc()).limit(1))
         return Thread(*rows[0]) if rows else None
 
     def store_digest(self, owner: Owner, id_: str, digest: str) -> None:
@@ -385,31 +385,31 @@ class TurnStore:
         self._update(THREADS, owner, id_, title=title)
         return self.get_thread(owner, id_)
 
-    def begin(self, asked: TurnRequest, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
+    def begin(self, request: TurnRequest, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
         """Store a new running turn; raise `Busy` if the thread already has one."""
         turn = StoredTurn(
             id_ or uuid.uuid4().hex,
-            asked.thread,
-            asked.words,
-            asked.notes,
+            request.thread,
+            request.words,
+            request.notes,
             "running",
             time.time(),
-            decision=asked.decision,
-            approve=asked.approve,
+            decision=request.decision,
+            approve=request.approve,
             rights=rights,
-            wording=asked.wording or None,
+            wording=request.wording or None,
         )
         with self._begin() as on:
-            if asked.door:
+            if request.door:
                 thread = Thread(turn.thread, turn.question[:200], turn.begun, turn.begun)
-                on.execute(insert(THREADS).values(**vars(asked.owner), **vars(thread), chat=asked.door))
+                on.execute(insert(THREADS).values(**vars(request.owner), **vars(thread), chat=request.door))
             elif turn.thread:
-                found = update(THREADS).where(THREADS.c.id == turn.thread, _match_owner(THREADS, asked.owner))
+                statement = update(THREADS).where(THREADS.c.id == turn.thread, _match_owner(THREADS, request.owner))
                 title = case((THREADS.c.title == "", turn.question[:200]), else_=THREADS.c.title)
-                if not on.execute(found.values(changed=turn.begun, title=title)).rowcount:
+                if not on.execute(statement.values(changed=turn.begun, title=title)).rowcount:
                     raise NotThere(f"there is no thread {turn.thread[:64]!r}")
             try:
-                on.execute(insert(TURNS).values(self._make_turn_row(asked.owner, turn)))
+                on.execute(insert(TURNS).values(self._make_turn_row(request.owner, turn)))
             except IntegrityError:
                 raise Busy("this thread is taking a turn: wait for it, or stop it") from None
         return turn
@@ -419,13 +419,13 @@ class TurnStore:
     ) -> StoredTurn:
         """Store the status and answer of an ended turn; return the ended turn."""
         kind, words = (type(error).__name__, str(error).replace("\0", "")) if error is not None else (None, None)
-        written: dict[str, Any] = {"status": status, "ended": time.time(), "error_kind": kind, "error": words}
-        ended = replace(turn, answer=answer, **written)
+        values: dict[str, Any] = {"status": status, "ended": time.time(), "error_kind": kind, "error": words}
+        ended_turn = replace(turn, answer=answer, **values)
         if answer is not None:
-            written["answer"] = dump(answer)
-        if not self._execute(update(TURNS).where(TURNS.c.id == turn.id).values(**written)):
+            values["answer"] = dump(answer)
+        if not self._execute(update(TURNS).where(TURNS.c.id == turn.id).values(**values)):
             raise NotThere("this turn was deleted while it ran")
-        return ended
+        return ended_turn
 
     def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
         """Store an answer as a new turn in the thread of an earlier turn; return the new turn's id."""
@@ -452,8 +452,8 @@ class TurnStore:
 
     def list_turns(self, owner: Owner, thread: str) -> tuple[StoredTurn, ...]:
         """Return the turns of a conversation, oldest first."""
-        wanted = _TURN.where(TURNS.c.thread == thread, _match_owner(TURNS, owner)).order_by(TURNS.c.begun)
-        return tuple(map(_convert_row_to_turn, self._fetch_rows(wanted)))
+        query = _TURN.where(TURNS.c.thread == thread, _match_owner(TURNS, owner)).order_by(TURNS.c.begun)
+        return tuple(map(_convert_row_to_turn, self._fetch_rows(query)))
 
     def request_turn_stop(self, owner: Owner, id_: str) -> None:
         """Ask the worker that runs a turn to stop it."""
@@ -466,22 +466,22 @@ class TurnStore:
     def list_wrong_answers(self, database: str) -> list[WrongAnswer]:
         """Return the answers that anybody marked as wrong, earliest first."""
         columns = (TURNS.c.id, TURNS.c.begun, TURNS.c.person, TURNS.c.question, TURNS.c.answer, TURNS.c.feedback)
-        wanted = select(*columns).where(TURNS.c.database == database, TURNS.c.feedback.is_not(None))
-        rows: Any = self._fetch_rows(wanted.order_by(TURNS.c.begun))
-        judged = {id_: (answer and answer["sql"], said) for id_, *_, answer, said in rows}
+        query = select(*columns).where(TURNS.c.database == database, TURNS.c.feedback.is_not(None))
+        rows: Any = self._fetch_rows(query.order_by(TURNS.c.begun))
+        notes = {id_: (answer and answer["sql"], note) for id_, *_, answer, note in rows}
 
         def find_right_query(feedback: dict[str, Any]) -> str | None:
             """Return the query that was given, or approved after a correction in words."""
             while feedback["kind"] == "correct" and not feedback.get("sql"):
-                sql, feedback = judged.get(feedback.get("turn"), (None, {"kind": ""}))
+                sql, feedback = notes.get(feedback.get("turn"), (None, {"kind": ""}))
                 if feedback["kind"] == "approve":
                     return sql
             return feedback.get("sql")
 
         return [
-            WrongAnswer(said.get("at", begun), who, asked, judged[id_][0], said.get("text"), find_right_query(said))
-            for id_, begun, who, asked, _, said in rows
-            if said["kind"] in ("down", "correct")
+            WrongAnswer(note.get("at", begun), asker, question, notes[id_][0], note.get("text"), find_right_query(note))
+            for id_, begun, asker, question, _, note in rows
+            if note["kind"] in ("down", "correct")
         ]
 
     def delete(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
@@ -504,14 +504,14 @@ class TurnStore:
     def delete_unused_threads(self, database: str, days: float) -> tuple[str, ...]:
         """Delete conversations not used for this many days; return the ids of the deleted ones."""
         until = time.time() - days * 86_400
-        running = select(TURNS.c.thread).where(RUNNING)
-        old = and_(THREADS.c.database == database, THREADS.c.changed < until, THREADS.c.id.not_in(running))
+        busy_threads = select(TURNS.c.thread).where(RUNNING)
+        condition = and_(THREADS.c.database == database, THREADS.c.changed < until, THREADS.c.id.not_in(busy_threads))
         with self._begin() as on:
-            ids = tuple(on.execute(delete(THREADS).where(old).returning(THREADS.c.id)).scalars())
-            for first in range(0, len(ids), _AT_A_TIME):
-                on.execute(delete(TURNS).where(TURNS.c.thread.in_(ids[first : first + _AT_A_TIME])))
-            alone = and_(TURNS.c.thread == "", TURNS.c.begun < until, TURNS.c.database == database)
-            on.execute(delete(TURNS).where(alone, TURNS.c.status != "running"))
+            ids = tuple(on.execute(delete(THREADS).where(condition).returning(THREADS.c.id)).scalars())
+            for start in range(0, len(ids), _BATCH_SIZE):
+                on.execute(delete(TURNS).where(TURNS.c.thread.in_(ids[start : start + _BATCH_SIZE])))
+            single_turns = and_(TURNS.c.thread == "", TURNS.c.begun < until, TURNS.c.database == database)
+            on.execute(delete(TURNS).where(single_turns, TURNS.c.status != "running"))
         self._unscrubbed = True
         return ids
 
@@ -531,12 +531,12 @@ class TurnStore:
 
     def count_tokens_today(self, person: str | None = None) -> tuple[int, int]:
         """Return today's counts (UTC) of prompt and completion tokens, of one person or all."""
-        sums = (func.coalesce(func.sum(column), 0) for column in (SPENT.c.prompt_tokens, SPENT.c.completion_tokens))
+        sums = (func.coalesce(func.sum(column), 0) for column in (USAGE.c.prompt_tokens, USAGE.c.completion_tokens))
         with self._lock:
-            unwritten = sum((usage for who, usage in self._spending.items() if person in (None, who)), Usage())
-        whose = SPENT.c.worker.endswith("" if person is None else _hash_person_name(person))
-        spent: Any = self._fetch_rows(select(*sums).where(SPENT.c.day == _get_today_in_utc(), whose))[0]
-        return int(spent[0]) + unwritten.prompt_tokens, int(spent[1]) + unwritten.completion_tokens
+            pending = sum((usage for name, usage in self._spending.items() if person in (None, name)), Usage())
+        condition = USAGE.c.worker.endswith("" if person is None else _hash_person_name(person))
+        row: Any = self._fetch_rows(select(*sums).where(USAGE.c.day == _get_today_in_utc(), condition))[0]
+        return int(row[0]) + pending.prompt_tokens, int(row[1]) + pending.completion_tokens
 
 
 def _hash_person_name(person: str) -> str:
@@ -584,8 +584,8 @@ def _match_owner(table: Table, owner: Owner) -> ColumnElement[bool]:
 
 
 def _make_turns_condition(owner: Owner, thread: str | None) -> ColumnElement[bool]:
-    own = _match_owner(TURNS, owner)
-    return own if thread is None else and_(own, TURNS.c.thread == thread)
+    condition = _match_owner(TURNS, owner)
+    return condition if thread is None else and_(condition, TURNS.c.thread == thread)
 
 
 _THREAD = select(*(THREADS.c[field.name] for field in fields(Thread)))

@@ -1,4 +1,4 @@
-"""The tables of a server's store; their names begin alike, by which `agent/conversation_files.py` knows them."""
+"""The tables of a server's store, with the name prefix that `conversation_files` looks for."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ sa.Index(
     postgresql_where=sa.and_(RUNNING, TURNS.c.thread != ""),
 )
 """One turn at a time in a thread, whichever worker takes it."""
-GOING = sa.Index("tableturn_turns_going", TURNS.c.worker, sqlite_where=RUNNING, postgresql_where=RUNNING)
+RUNNING_INDEX = sa.Index("tableturn_turns_going", TURNS.c.worker, sqlite_where=RUNNING, postgresql_where=RUNNING)
 """The few turns that run: they are looked at again and again, however many are kept."""
 WORKERS = sa.Table(
     "tableturn_workers",
@@ -64,7 +64,7 @@ WORKERS = sa.Table(
     sa.Column("id", sa.String(64), primary_key=True),
     sa.Column("seen", sa.Float, nullable=False),
 )
-SPENT = sa.Table(
+USAGE = sa.Table(
     "tableturn_spent",
     METADATA,
     sa.Column("day", sa.String(10), primary_key=True),
@@ -74,7 +74,7 @@ SPENT = sa.Table(
 )
 """What models were asked, by the day: it stays when turns and threads are deleted."""
 
-ENDED = sa.Table(
+ENDED_SESSIONS = sa.Table(
     "tableturn_ended_sessions",
     METADATA,
     sa.Column("id", sa.String(64), primary_key=True),
@@ -87,13 +87,13 @@ def create_tables(connection: sa.Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_SET_UP})"))
     METADATA.create_all(connection)
-    GOING.create(connection, checkfirst=True)  # where an earlier version made the table
+    RUNNING_INDEX.create(connection, checkfirst=True)  # where an earlier version made the table
     for table in METADATA.sorted_tables:
-        there = {column["name"]: column["type"] for column in sa.inspect(connection).get_columns(table.name)}
+        columns = {column["name"]: column["type"] for column in sa.inspect(connection).get_columns(table.name)}
         for column in table.columns:
-            if column.name not in there:
+            if column.name not in columns:
                 change = f"ADD COLUMN {CreateColumn(column).compile(dialect=connection.dialect)}"
-            elif isinstance(column.type, sa.BigInteger) and not isinstance(there[column.name], sa.BigInteger):
+            elif isinstance(column.type, sa.BigInteger) and not isinstance(columns[column.name], sa.BigInteger):
                 if connection.dialect.name == "sqlite":
                     continue  # its integers have 64 bits, whatever they are declared as
                 change = f"ALTER COLUMN {column.name} TYPE BIGINT"

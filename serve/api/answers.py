@@ -88,7 +88,7 @@ async def export_rows(
 ) -> Response:
     """Return all rows of a turn's answer as a file, by running the query again."""
     answer, results, resources = (await asker.turn(id_)).require_answer(), asker.server.results, asker.agent.resources
-    most, read = resources.settings.export_rows, asker.server.settings.limits.result_rows
+    most, row_limit = resources.settings.export_rows, asker.server.settings.limits.result_rows
     view = PageRequest(0, min(rows or most, most), sort, descending, search)
 
     with ExitStack() as stack:
@@ -98,14 +98,14 @@ async def export_rows(
             if sort is None and not search:
                 verbs.export(answer, resources, file, form, rows=rows, cancellation=stop)
             else:
-                results.export(id_, answer, resources, view, file, form, stop, need=read, limit=read)
+                results.export(id_, answer, resources, view, file, form, stop, need=row_limit, limit=row_limit)
             file.seek(0)
 
         await asker.run_query(write)
-        sending = stack.pop_all()
+        cleanup = stack.pop_all()
 
     def read_chunks() -> Iterator[bytes]:
-        with sending:
+        with cleanup:
             yield from iter(partial(file.read, _PART), b"")
 
     name = quote(f"{make_file_name(answer.rephrased or answer.question)}.{form}")
@@ -118,30 +118,30 @@ async def run_query(id_: str, body: RunQueryBody, asker: AskerHere) -> dict[str,
     """Run the given query instead of a turn's own query, and return the new turn."""
     turn = await asker.turn(id_)
     answer = turn.require_answer()
-    new = await asker.run_query(lambda cancellation: verbs.rerun(answer, body.sql, asker.agent.resources, cancellation))
-    return await render_turn(await asker.turn(await asker.call_store(TurnStore.add_answer, turn, new.record)), asker)
+    rerun = await asker.run_query(lambda stop: verbs.rerun(answer, body.sql, asker.agent.resources, stop))
+    return await render_turn(await asker.turn(await asker.call_store(TurnStore.add_answer, turn, rerun.record)), asker)
 
 
 @router.post("/turns/{id_}/feedback")
 async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[str, Any]:
     """Approve an answer, correct it, mark it as wrong, or save a definition."""
     turn = await asker.turn(id_)
-    given: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if body.kind == "approve":
-        given = {"saved": _dump_saved_answer(await asker.approve(turn, body.question))}
+        fields = {"saved": _dump_saved_answer(await asker.approve(turn, body.question))}
     elif body.kind == "note":
-        given = {"entry": asdict(await asker.run_query(partial(_save_note, turn, body, asker)))}
+        fields = {"entry": asdict(await asker.run_query(partial(_save_note, turn, body, asker)))}
     elif body.kind == "down":
         await asker.call_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     else:
         done = await asker.correct(turn, body.text, body.question, body.sql, watched=True)
         if isinstance(done, RunningTurn):
-            return {"kind": body.kind, "turn": done.id, "question": done.stored.wording}
-        correction, new = done
+            return {"kind": body.kind, "turn": done.id, "question": done.record.wording}
+        correction, turn_id = done
         answer = await asker.run_query(lambda _: asker.agent.deliver(correction.answer))
-        given = {"saved": _dump_saved_answer(correction.saved), "turn": new, "answer": answer.to_dict()}
-        given["proposals"] = [entry.line for entry in correction.proposals]
-    return {"kind": body.kind, **given}
+        fields = {"saved": _dump_saved_answer(correction.saved), "turn": turn_id, "answer": answer.to_dict()}
+        fields["proposals"] = [entry.line for entry in correction.proposals]
+    return {"kind": body.kind, **fields}
 
 
 def _save_note(turn: StoredTurn, body: FeedbackBody, asker: Asker, cancellation: Cancellation) -> Entry:
@@ -172,5 +172,5 @@ async def forget(id_: _LessonId, asker: AskerHere) -> None:
     await asker.run_query(lambda _: verbs.forget(id_, asker.agent.resources))
 
 
-def _dump_saved_answer(saved: verbs.Saved) -> dict[str, Any]:
-    return {"id": saved.id, "question": saved.example.question, "new": saved.new, "replaced": saved.replaced}
+def _dump_saved_answer(result: verbs.Saved) -> dict[str, Any]:
+    return {"id": result.id, "question": result.example.question, "new": result.new, "replaced": result.replaced}

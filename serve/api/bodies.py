@@ -66,7 +66,7 @@ class TurnBody(RequestBody):
 
     question: Annotated[
         Annotated[_Question, Tag("words")] | Annotated[Decision, Tag("decision")],
-        Discriminator(lambda given: "words" if isinstance(given, str) else "decision"),
+        Discriminator(lambda value: "words" if isinstance(value, str) else "decision"),
     ]
     notes: _Notes = ""
     approve: Annotated[bool, Field(description="Wait for approval before a query runs.")] = False

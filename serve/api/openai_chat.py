@@ -91,13 +91,13 @@ async def complete_chat(body: ChatBody, request: Request, asker: AskerHere) -> R
     """Answer the last message of a chat, with the earlier messages as context."""
     question = body.messages[-1].words
     if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST or "\0" in question:
-        told = f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000"
-        return JSONResponse(make_openai_error("invalid_request_error", told), 400)
+        reason = f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000"
+        return JSONResponse(make_openai_error("invalid_request_error", reason), 400)
     turn = await _begin_chat_turn(question, body, asker)
     if body.stream:
         return make_event_stream_response(_stream_reply(turn, asker, body, request))
     answer = await turn.wait()
-    message = {"role": "assistant", "content": await _write_reply(answer, body.messages, turn.asked.thread, asker)}
+    message = {"role": "assistant", "content": await _write_reply(answer, body.messages, turn.request.thread, asker)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return JSONResponse(
         _make_common_reply_fields(turn, "chat.completion") | {"choices": [choice], "usage": _make_token_usage(answer)}
@@ -106,12 +106,12 @@ async def complete_chat(body: ChatBody, request: Request, asker: AskerHere) -> R
 
 async def _begin_chat_turn(question: str, body: ChatBody, asker: Asker) -> RunningTurn:
     """Start a turn in the stored conversation with these messages, or else in a new one."""
-    said = _list_texts(body.messages[:-1])
-    found = await asker.call_store(TurnStore.find_chat_thread, _hash_chat(said)) if said else None
-    if found is not None:
-        return await asker.begin(TurnRequest(asker.owner, found.id, question, watched=body.stream))
-    told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
-    notes = "\n".join(told).replace("\0", "")
+    texts = _list_texts(body.messages[:-1])
+    thread = await asker.call_store(TurnStore.find_chat_thread, _hash_chat(texts)) if texts else None
+    if thread is not None:
+        return await asker.begin(TurnRequest(asker.owner, thread.id, question, watched=body.stream))
+    lines = (f"{'Asked' if role == 'user' else 'Answered'} before: {text[:1_000]}" for role, text in texts[-_HISTORY:])
+    notes = "\n".join(lines).replace("\0", "")
     return await asker.begin_thread("chat", TurnRequest(asker.owner, "", question, notes, watched=body.stream))
 
 
@@ -121,7 +121,7 @@ def _list_texts(messages: list[ChatMessage]) -> list[tuple[str, str]]:
 
 async def _write_reply(answer: Answer, messages: list[ChatMessage], thread: str, asker: Asker) -> str:
     """Render an answer as a reply, and store the digest by which the chat continues."""
-    text = asker.mask_json(render_answer_markdown(await asker.leaving(answer), _ROWS))
+    text = asker.mask_json(render_answer_markdown(await asker.get_sendable_answer(answer), _ROWS))
     await asker.call_store(TurnStore.store_digest, thread, _hash_chat([*_list_texts(messages), ("assistant", text)]))
     return text
 
@@ -140,10 +140,10 @@ async def _stream_reply(turn: RunningTurn, asker: Asker, body: ChatBody, request
     yield encode_chunk({"role": "assistant", "content": ""})
     try:
         async for _, event in turn.watch():
-            if told := _describe_progress_event(event):
-                yield encode_chunk({"reasoning_content": asker.mask_json(f"{told}\n")})
+            if progress := _describe_progress_event(event):
+                yield encode_chunk({"reasoning_content": asker.mask_json(f"{progress}\n")})
         answer = await turn.wait()
-        reply = await _write_reply(answer, body.messages, turn.asked.thread, asker)
+        reply = await _write_reply(answer, body.messages, turn.request.thread, asker)
     except Exception as error:  # noqa: BLE001 - the stream has begun: what ends it is told in it
         yield b"data: %b\n\n" % make_error_reply(request, error).body
     else:

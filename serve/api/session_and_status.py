@@ -30,14 +30,14 @@ async def get_schema(asker: AskerHere) -> Response:
     await people.prepare(asker.agent)
 
     def make_schema_response() -> JSONResponse:
-        told = asdict(verbs.tables(asker.agent.resources))
-        told["notices"] = list(map(asdict, verbs.notices(asker.agent.resources)))
-        for table in told["tables"]:
+        schema = asdict(verbs.tables(asker.agent.resources))
+        schema["notices"] = list(map(asdict, verbs.notices(asker.agent.resources)))
+        for table in schema["tables"]:
             names = [column["name"] for column in table["columns"]]
             for column in table["columns"]:
                 column["samples"] = [convert_cell(sample) for sample in column["samples"]]
                 column["words"] = drop_unit(column["name"], names)
-        return JSONResponse(jsonable_encoder(told))
+        return JSONResponse(jsonable_encoder(schema))
 
     return await people.read(make_schema_response)
 

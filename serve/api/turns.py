@@ -47,37 +47,37 @@ async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str =
     A turn goes on when nobody listens any more: `GET /turns/{id}` and its events have it.
     """
     question = body.question.model_dump(exclude_defaults=True) if isinstance(body.question, Decision) else body.question
-    asked = TurnRequest(asker.owner, thread, question, body.notes, body.approve, STREAM in accept, leave=body.leave)
-    return await _make_turn_response(await asker.begin(asked), asker)
+    request = TurnRequest(asker.owner, thread, question, body.notes, body.approve, STREAM in accept, leave=body.leave)
+    return await _make_turn_response(await asker.begin(request), asker)
 
 
 @router.post("/turns/{id_}/again", response_model=TurnReply, responses=_EVENTS)
 async def ask_again(id_: str, asker: AskerHere, body: AskAgainBody | None = None, accept: str = Header("")) -> Response:
     """Ask the question of an earlier turn again, such as a lost, stopped or failed one."""
     turn = await asker.turn(id_)
-    last = (await asker.call_store(TurnStore.list_turns, turn.thread))[-1] if turn.thread else turn
-    if turn.answer is not None or turn.id != last.id:
+    last_turn = (await asker.call_store(TurnStore.list_turns, turn.thread))[-1] if turn.thread else turn
+    if turn.answer is not None or turn.id != last_turn.id:
         await asker.check_no_pending_question(turn)
     approve = turn.approve or False if body is None or body.approve is None else body.approve
     question, watched = turn.decision or turn.question, STREAM in accept
-    asked = TurnRequest(asker.owner, turn.thread, question, turn.notes, approve, watched, turn.wording or "")
-    return await _make_turn_response(await asker.begin(asked), asker)
+    request = TurnRequest(asker.owner, turn.thread, question, turn.notes, approve, watched, turn.wording or "")
+    return await _make_turn_response(await asker.begin(request), asker)
 
 
 @router.get("/turns/{id_}/events", response_class=StreamingResponse, responses=_EVENTS)
 async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")) -> Response:
     """Stream a turn's events after `Last-Event-ID`; only the last if it ended or runs elsewhere."""
-    running = asker.server.turns.get(id_)
-    if running is not None and running.asked.owner == asker.owner:
+    running_turn = asker.server.turns.get(id_)
+    if running_turn is not None and running_turn.request.owner == asker.owner:
         small = last_event_id.isdecimal() and len(last_event_id) < 10
-        return _stream_turn_events(running, int(last_event_id) if small else 0)
+        return _stream_turn_events(running_turn, int(last_event_id) if small else 0)
     await asker.turn(id_)
 
     async def yield_final_event() -> AsyncIterator[bytes]:
         turn = await render_turn(await asker.server.turns.wait_for_remote_turn(asker.owner, id_), asker)
         if turn["answer"] is not None:
-            told = {name: turn[name] for name in ("answer", "choices", "page", "dates")}
-            yield _format_sse(1, {"event": "answer", "turn": id_, **told})
+            fields = {name: turn[name] for name in ("answer", "choices", "page", "dates")}
+            yield _format_sse(1, {"event": "answer", "turn": id_, **fields})
         elif turn["status"] != "running":
             yield _format_sse(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
 
@@ -95,36 +95,36 @@ async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
 async def render_turn(turn: StoredTurn, asker: Asker, rows: int | None = None) -> dict[str, Any]:
     """Return a turn as JSON, with at most `rows` rows of the answer."""
     answer = await asker.answer(turn)
-    told: dict[str, Any] = {"answer": None, "choices": [], "page": None, "dates": {}}
+    content: dict[str, Any] = {"answer": None, "choices": [], "page": None, "dates": {}}
     if answer is not None:
-        told = render_answer(answer)
-        told["answer"]["rows"] = told["answer"]["rows"][:rows]
+        content = render_answer(answer)
+        content["answer"]["rows"] = content["answer"]["rows"][:rows]
     error = None if turn.error_kind is None else make_error(turn.error_kind, turn.error or "")["error"]
     if turn.status == "lost":
         error = make_error("Lost", "the worker that ran this turn has stopped: ask again")["error"]
-    fields = vars(turn) | told | {"error": error}
+    fields = vars(turn) | content | {"error": error}
     return {name: fields[name] for name in TurnReply.model_fields}
 
 
 async def _make_turn_response(turn: RunningTurn, asker: Asker, *, alone: bool = False) -> Response:
     """Return the events of a turn; or the turn once it is done, `alone` only its answer."""
-    if turn.asked.watched:
+    if turn.request.watched:
         return _stream_turn_events(turn, 0)
     status = 200
     try:
         answer = await turn.wait()
-        reply = answer.to_dict() if alone else await render_turn(turn.stored, asker)
+        reply = answer.to_dict() if alone else await render_turn(turn.record, asker)
     except TableturnError as error:
         kind = type(error).__name__
         reply, status = make_error(kind, str(error)), find_http_status(kind)
     return JSONResponse(reply, status, {TURN_HEADER: turn.id})
 
 
-def _stream_turn_events(turn: RunningTurn, after: int) -> Response:
+def _stream_turn_events(turn: RunningTurn, last_number: int) -> Response:
     async def yield_encoded_events() -> AsyncIterator[bytes]:
-        if not after:
-            yield _format_sse(0, {"event": "begun", "turn": turn.id, "thread": turn.asked.thread})
-        async for number, event in turn.watch(after):
+        if not last_number:
+            yield _format_sse(0, {"event": "begun", "turn": turn.id, "thread": turn.request.thread})
+        async for number, event in turn.watch(last_number):
             yield _format_sse(number, event)
 
     return make_event_stream_response(yield_encoded_events(), {TURN_HEADER: turn.id})
@@ -136,8 +136,8 @@ def _format_sse(number: int, event: dict[str, Any]) -> bytes:
 
 def make_event_stream_response(lines: AsyncIterator[bytes], headers: dict[str, str] | None = None) -> Response:
     """Return a response that streams encoded events."""
-    more = {"x-accel-buffering": "no", "cache-control": "no-store"}
-    return StreamingResponse(_add_keep_alive_comments(lines), media_type=STREAM, headers=more | (headers or {}))
+    defaults = {"x-accel-buffering": "no", "cache-control": "no-store"}
+    return StreamingResponse(_add_keep_alive_comments(lines), media_type=STREAM, headers=defaults | (headers or {}))
 
 
 async def _add_keep_alive_comments(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -178,10 +178,10 @@ async def list_threads(
 @threads.get("/threads/{thread}", response_model=ThreadWithTurns)
 async def get_thread(thread: str, asker: AskerHere, rows: Annotated[int, Query(ge=0, le=1_000)] = 20) -> dict[str, Any]:
     """Return a conversation with its turns, with at most `rows` rows per answer."""
-    found = await asker.call_store(TurnStore.get_thread, thread)
+    conversation = await asker.call_store(TurnStore.get_thread, thread)
     turns = await asker.call_store(TurnStore.list_turns, thread)
-    shown = [await render_turn(turn, asker, rows) for turn in turns if asker.can_see_turn(turn)]
-    return vars(found) | {"turns": shown}
+    replies = [await render_turn(turn, asker, rows) for turn in turns if asker.can_see_turn(turn)]
+    return vars(conversation) | {"turns": replies}
 
 
 @threads.patch("/threads/{thread}")

@@ -237,7 +237,7 @@ def test_a_worker_that_was_held_up_itself_takes_no_other_for_gone(
     turns._heart.start()
     assert mended.wait(60)
     assert seen[0] > 3, "the others had time to be heard of"
-    turns._stopped.set()
+    turns._stop_event.set()
     turns._heart.join()
     one.close()
     two.close()
@@ -258,7 +258,7 @@ def test_the_heart_goes_on(error: Exception, tmp_path: Path, monkeypatch: pytest
     turns = RunningTurns(store, ServerLimits(), Metrics())
     turns._heart.start()
     assert again.wait(60)
-    turns._stopped.set()
+    turns._stop_event.set()
     turns._heart.join()
     store.close()
 

@@ -88,7 +88,7 @@ async def test_a_turn_is_stopped_as_soon_as_it_has_begun(shop: Path, agent_over:
         await server.turns.cancel(asker.owner, turn.id)
         with pytest.raises(TurnCancelled):
             await turn.wait()
-        assert turn.stored.status == "stopped"
+        assert turn.record.status == "stopped"
 
 
 async def test_who_waits_is_told_when_the_server_stops(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
