@@ -64,8 +64,8 @@ def _read_audit_trail(records: Sequence[object], path: Path) -> Iterator[PastAns
         past = PastAnswer(**texts, source=f"{path.name}:{number}")
         if past.question or past.sql:
             # A turn in which another query was refused may have an answer all the same.
-            refused = fields.get("refused")
-            if not refused or (past.sql and isinstance(refused, list) and past.sql not in refused):
+            refusals = fields.get("refused")
+            if not refusals or (past.sql and isinstance(refusals, list) and past.sql not in refusals):
                 yield past
         elif not fields.get("queries"):  # an assistant's own query, which failed
             raise SettingsError(f"{path}, record {number}: expected the fields question and sql, found {record!r:.80}")
@@ -73,10 +73,10 @@ def _read_audit_trail(records: Sequence[object], path: Path) -> Iterator[PastAns
 
 def _read_results_folder(folder: Path) -> Iterator[PastAnswer]:
     """Yield the answers of a run, or of the first try of each question of a trial."""
-    found = read_results(folder)
+    results = read_results(folder)
     try:
-        about: Mapping[str, Any] = found.get("trial", {})
-        for record in found["questions"]:
+        about: Mapping[str, Any] = results.get("trial", {})
+        for record in results["questions"]:
             name, _, number = record["interaction"].rpartition("~")
             if about and number != "1":
                 continue
@@ -92,9 +92,9 @@ def read_verified_queries(database: Database, location: str, embedding: str = "h
     """Return the verified queries of a database from an example store, as past answers."""
     with open_existing(location, embedding) as store:
         return [
-            PastAnswer(found.example.question, found.example.sql, f"example {found.id[:8]}", status="converged")
-            for found in store.list()
-            if is_example_of_database(found.example, database)
+            PastAnswer(hit.example.question, hit.example.sql, f"example {hit.id[:8]}", status="converged")
+            for hit in store.list()
+            if is_example_of_database(hit.example, database)
         ]
 
 
@@ -104,12 +104,12 @@ def select_answers_of_database(database: Database, history: Sequence[PastAnswer]
     They are found by the database's place, else, as it may be a copy, by its name; if all are of a single database, it
     is taken for this one.
     """
-    named = {past.database for past in history if past.database}
-    own = {database_identity(database), database.location} & named
-    own = own or {name for name in named if name.partition("@")[0] == database.name}
-    if not own and len(named) > 1:
-        raise SettingsError(f"the history has answers from {', '.join(sorted(named))}, but none from {database.name}")
-    return [past for past in history if not past.database or past.database in (own or named)]
+    places = {past.database for past in history if past.database}
+    matches = {database_identity(database), database.location} & places
+    matches = matches or {name for name in places if name.partition("@")[0] == database.name}
+    if not matches and len(places) > 1:
+        raise SettingsError(f"the history has answers from {', '.join(sorted(places))}, but none from {database.name}")
+    return [past for past in history if not past.database or past.database in (matches or places)]
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ class Change:
 
     def as_json(self) -> dict[str, Any]:
         """Return the change as a JSON object for `--json`."""
-        found = asdict(self)
-        return {**found.pop("past"), **found}
+        fields = asdict(self)
+        return {**fields.pop("past"), **fields}
 
 
 class AnswerReplay:
@@ -170,68 +170,68 @@ class AnswerReplay:
         knowledge_before: Sequence[Entry] = (),
         knowledge_after: Sequence[Entry] = (),
     ) -> None:
-        self._before, self._after = before, after
+        self._old_database, self._new_database = before, after
         old, new = ({(entry.key, entry.line): entry for entry in side} for side in (knowledge_before, knowledge_after))
-        self._redefined = [entry for key, entry in (old | new).items() if not (key in old and key in new)]
+        self._changed_entries = [entry for key, entry in (old | new).items() if not (key in old and key in new)]
         self._schemas = before.schema(), after.schema()
-        was, now = (
+        old_stems, new_stems = (
             {stem for table in schema.tables for part in (table, *table.columns) for stem in stem_name(part.name)}
             for schema in self._schemas
         )
-        self._new_words = frozenset(now - was - _COMMON)
+        self._new_words = frozenset(new_stems - old_stems - _COMMON)
 
     def determine_change(self, past: PastAnswer) -> Change:
         """Return how a past answer changes between the two states."""
-        asked = tuple(stems(past.question))
-        for entry in self._redefined:
+        words = tuple(stems(past.question))
+        for entry in self._changed_entries:
             for phrase in map(tuple, entry.phrases):
-                if any(asked[start : start + len(phrase)] == phrase for start in range(len(asked))):
+                if any(words[start : start + len(phrase)] == phrase for start in range(len(words))):
                     return Change(past, "unsettled", f"the meaning of {entry.name!r} has changed")
         if past.sql:
             return self._determine_query_change(past)
         # A question that was declined, asked back or failed: other tables or columns may answer it now.
-        if new := sorted(self._new_words.intersection(asked)):
-            return Change(past, "unsettled", f"it had no query; the new names {', '.join(new)} may answer it now")
+        if new_words := sorted(self._new_words.intersection(words)):
+            return Change(past, "unsettled", f"it had no query; the new names {', '.join(new_words)} may answer it now")
         return Change(past, "same")
 
     def _determine_query_change(self, past: PastAnswer) -> Change:
         try:
-            old = compute_expected_result(self._before, past.sql)
+            expected = compute_expected_result(self._old_database, past.sql)
         except (QueryTimeout, ResultTooLarge, Unfit) as error:
             return Change(past, "unsettled", f"the old rows cannot be compared: {error}")
         except QueryError as error:
             return Change(past, "broken_before", str(error))
-        first = _make_displayed_result(old.table)
+        old = _make_displayed_result(expected.table)
         # SQLite reads a quoted name that is gone as a text: rows that mean nothing.
-        if gone := self._describe_missing_items(past.sql):
-            return Change(past, "error", gone, first)
+        if loss := self._describe_missing_items(past.sql):
+            return Change(past, "error", loss, old)
         try:
-            table = self._after.execute(past.sql, GOLD_LIMITS)
+            table = self._new_database.execute(past.sql, GOLD_LIMITS)
         except (QueryTimeout, ResultTooLarge) as error:
-            return Change(past, "unsettled", str(error), first)
+            return Change(past, "unsettled", str(error), old)
         except QueryError as error:
-            return Change(past, "error", str(error), first)
-        if old.allows(table):
-            return Change(past, "same", "", first, _make_displayed_result(table))
+            return Change(past, "error", str(error), old)
+        if expected.allows(table):
+            return Change(past, "same", "", old, _make_displayed_result(table))
         if _BY_CLOCK.search(past.sql):
-            return Change(past, "unsettled", "its rows depend on the current time or on random numbers", first)
-        now = _make_displayed_result(table)
-        counts = (first["row_count"], now["row_count"], "rows"), (len(first["columns"]), len(now["columns"]), "columns")
-        why = next((f"{old} {what} before, {new} now" for old, new, what in counts if old != new), "other values")
-        return Change(past, "rows", why, first, now)
+            return Change(past, "unsettled", "its rows depend on the current time or on random numbers", old)
+        new = _make_displayed_result(table)
+        counts = (old["row_count"], new["row_count"], "rows"), (len(old["columns"]), len(new["columns"]), "columns")
+        why = next((f"{was} {unit} before, {now} now" for was, now, unit in counts if was != now), "other values")
+        return Change(past, "rows", why, old, new)
 
     def _describe_missing_items(self, sql: str) -> str:
         """Return the tables and columns of a query that the new state lacks, in words, or ''."""
-        before, after = self._schemas
+        old_schema, new_schema = self._schemas
         try:
-            used = find_used_schema_items(sql, before)
+            items = find_used_schema_items(sql, old_schema)
         except SQLParseError:
             return ""
-        tables = {name for name in used.tables if after.table(name) is None}
+        tables = {name for name in items.tables if new_schema.table(name) is None}
         columns = {
             f"{table}.{column} is gone"
-            for table, column in used.columns
-            if column != ALL_COLUMNS and table not in tables and after.column(table, column) is None
+            for table, column in items.columns
+            if column != ALL_COLUMNS and table not in tables and new_schema.column(table, column) is None
         }
         return "; ".join([*(f"the table {name} is gone" for name in sorted(tables)), *sorted(columns)])
 
@@ -259,14 +259,14 @@ class Impact:
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts, the changed answers and the undecided answers as a JSON object."""
-        unsettled, n = self.of("unsettled"), len(self.changes)
+        undecided, n = self.of("unsettled"), len(self.changes)
         return {
             "answers": n,
             "counts": {kind: len(self.of(kind)) for kind in get_args(ChangeKind)},
             "kept": self.kept,
-            "without_model_share": 1 - len(unsettled) / n if n else None,
+            "without_model_share": 1 - len(undecided) / n if n else None,
             "changed": [change.as_json() for change in self.of("error", "rows")],
-            "unsettled": [change.as_json() for change in unsettled],
+            "unsettled": [change.as_json() for change in undecided],
         }
 
 

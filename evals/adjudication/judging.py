@@ -69,10 +69,10 @@ class JudgePromptBuilder(ClosingContext):
         for name in sorted(find_requested_tables(schema, answer_sql) | find_requested_tables(schema, gold_sql))[:5]:
             rows = _fetch_result_or_error(database, f"SELECT * FROM {quote(name, database.dialect)} LIMIT 3")
             data.append((name, format_rows_as_csv(rows.columns, rows.rows) if isinstance(rows, Table) else ""))
-        before = self._turns.get(question.id, ())
+        past = self._turns.get(question.id, ())
         return JudgeTask(
             question=question.text,
-            history=tuple(PastTurn(turn.text, sql=_regularize("".join(turn.golds[:1]), database)) for turn in before),
+            history=tuple(PastTurn(turn.text, sql=_regularize("".join(turn.golds[:1]), database)) for turn in past),
             schema=schema,
             first=_make_query_exhibit(_regularize(answer_sql, database), answer, gold),
             second=_make_query_exhibit(_regularize(gold_sql, database), gold, answer),
@@ -85,20 +85,20 @@ def format_rows_as_csv(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -
     """Return rows as CSV with quoted text, so that spaces and numbers stored as text show."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerow(columns)
-    named = [["NULL" if cell is None else cell for cell in row] for row in rows]
-    csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerows(named)
+    cells = [["NULL" if cell is None else cell for cell in row] for row in rows]
+    csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerows(cells)
     return out.getvalue().replace('"NULL"', "NULL")
 
 
-def _make_query_exhibit(sql: str, result: Table | QueryError, other: Table | QueryError) -> JudgedQuery:
+def _make_query_exhibit(sql: str, result: Table | QueryError, counterpart: Table | QueryError) -> JudgedQuery:
     if isinstance(result, QueryError):
         return JudgedQuery(sql, str(result), None)
     rows, only = result.rows, ""
     # The rows that the other one lacks tell nothing if it has other columns, or all of them are seen anyway.
-    if isinstance(other, Table) and len(result.columns) == len(other.columns):
-        lacked = list((Counter(rows) - Counter(other.rows)).elements())
-        if lacked and max(len(rows), len(other.rows)) > SHOWN_ROWS:
-            only = format_rows_as_csv(result.columns, lacked[:4])
+    if isinstance(counterpart, Table) and len(result.columns) == len(counterpart.columns):
+        extra_rows = list((Counter(rows) - Counter(counterpart.rows)).elements())
+        if extra_rows and max(len(rows), len(counterpart.rows)) > SHOWN_ROWS:
+            only = format_rows_as_csv(result.columns, extra_rows[:4])
     return JudgedQuery(sql, format_rows_as_csv(result.columns, rows[:SHOWN_ROWS]), len(rows), only)
 
 
@@ -131,9 +131,9 @@ class JudgingSummary:
     """The number of requests, open cases and failures of a judging run."""
 
     calls: int = 0  # requests made
-    left: int = 0  # cases that the budget of calls had no room for
+    remaining: int = 0  # cases that the budget of calls had no room for
     # Cases that could not be asked, with the reason.
-    failed: list[tuple[JudgeCase, str]] = field(default_factory=list[tuple[JudgeCase, str]])
+    failures: list[tuple[JudgeCase, str]] = field(default_factory=list[tuple[JudgeCase, str]])
 
 
 def judge_cases(
@@ -144,42 +144,42 @@ def judge_cases(
     *,
     jobs: int,
     calls: int | None = None,  # the most requests, repeated ones included; None for no limit
-    end: JudgingSummary | None = None,  # what is added to, and counts for the limit
+    summary: JudgingSummary | None = None,  # what is added to, and counts for the limit
 ) -> None:
     """Judge cases, up to `jobs` at once, and report each to the listener."""
-    end = end or JudgingSummary()
+    summary = summary or JudgingSummary()
     most = math.inf if calls is None else calls
     waiting, failed_in_a_row = iter(cases), 0
 
     async def request_judgement(task: JudgeTask) -> QueryVerdictPair:
-        tally = BudgetTracker(_AFFORDABLE._replace(calls=int(min(most - end.calls, _AFFORDABLE.calls))))
+        tally = BudgetTracker(_AFFORDABLE._replace(calls=int(min(most - summary.calls, _AFFORDABLE.calls))))
         try:
             return (await arun(ask(task), judge, tally)).reply
         except ReplyError as error:
-            unread = QueryVerdict("unclear", "", f"The judge's reply cannot be read: {error}")
-            return QueryVerdictPair(unread, unread)
+            opinion = QueryVerdict("unclear", "", f"The judge's reply cannot be read: {error}")
+            return QueryVerdictPair(opinion, opinion)
         finally:
-            end.calls += tally.usage.llm_calls
+            summary.calls += tally.usage.llm_calls
 
     async def judge_waiting_cases() -> None:
         nonlocal failed_in_a_row
         for case in waiting:
-            if most - end.calls < PASSES:
-                end.left += 1
+            if most - summary.calls < PASSES:
+                summary.remaining += 1
                 continue
             try:
-                task = shown.task(case)
+                task = builder.task(case)
                 # Each query comes first once, which is fairer than chance.
-                first, second = [await request_judgement(one) for one in (task, task.swap_queries())]
+                first, second = [await request_judgement(version) for version in (task, task.swap_queries())]
             except (DatabaseUnavailable, ModelError) as error:
-                if isinstance(error, BudgetReached) and end.calls >= most:
-                    end.left += 1
+                if isinstance(error, BudgetReached) and summary.calls >= most:
+                    summary.remaining += 1
                     continue
-                end.failed.append((case, str(error)))
+                summary.failures.append((case, str(error)))
                 failed_in_a_row += 1
                 if failed_in_a_row == GIVE_UP_AFTER:
                     why = f"as {GIVE_UP_AFTER} cases in a row failed: {error}"
-                    raise ModelError(f"stopped after {end.calls} requests, {why}") from error
+                    raise ModelError(f"stopped after {summary.calls} requests, {why}") from error
             else:
                 failed_in_a_row = 0
                 listener(case, _merge_opinions(first.first, second.second), _merge_opinions(first.second, second.first))
@@ -188,16 +188,16 @@ def judge_cases(
         # What a case takes is known when it is judged: with a limit there is one at a time.
         await asyncio.gather(*(judge_waiting_cases() for _ in range(jobs if calls is None else 1)))
 
-    with JudgePromptBuilder(dataset) as shown:
+    with JudgePromptBuilder(dataset) as builder:
         run_coroutine(run_judging_workers())
 
 
-def _merge_opinions(one: QueryVerdict, other: QueryVerdict) -> QueryVerdict:
+def _merge_opinions(first: QueryVerdict, second: QueryVerdict) -> QueryVerdict:
     """Merge the opinions of two passes; the result is unclear if their verdicts differ."""
-    if one.verdict == other.verdict:
-        return one
-    said = " ".join(f"{opinion.verdict.capitalize()}: {opinion.why}" for opinion in (one, other))
-    return QueryVerdict("unclear", "", f"The two passes disagree. {said}")
+    if first.verdict == second.verdict:
+        return first
+    reasons = " ".join(f"{opinion.verdict.capitalize()}: {opinion.why}" for opinion in (first, second))
+    return QueryVerdict("unclear", "", f"The two passes disagree. {reasons}")
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class JudgeAgreement:
     right_kept: float | None  # likewise of what people call right
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The agreement as one line of text."""
         kappa = "-" if self.kappa is None else f"{self.kappa:.2f}"
         parts = [f"{self.agreed} of {self.n} verdicts as given (kappa {kappa})"]
@@ -227,12 +227,12 @@ def agreement(pairs: Sequence[tuple[Word, Word]]) -> JudgeAgreement:
 
     varied = len({word for pair in pairs for word in pair}) > 1
     kappa = float(cohen_kappa_score(*zip(*pairs, strict=True))) if varied else None
-    judged: dict[Word, list[Word]] = {}
-    for given, word in pairs:
-        judged.setdefault(given, []).append(word)
-    found = {word: words.count(word) / len(words) for word, words in judged.items()}
-    agreed = sum(given == word for given, word in pairs)
-    return JudgeAgreement(len(pairs), agreed, kappa, found.get("wrong"), found.get("right"))
+    replies: dict[Word, list[Word]] = {}
+    for verdict, word in pairs:
+        replies.setdefault(verdict, []).append(word)
+    shares = {word: words.count(word) / len(words) for word, words in replies.items()}
+    agreements = sum(verdict == word for verdict, word in pairs)
+    return JudgeAgreement(len(pairs), agreements, kappa, shares.get("wrong"), shares.get("right"))
 
 
 @dataclass(frozen=True)
@@ -241,38 +241,38 @@ class FinishedRun:
 
     folder: Path
     dataset: Dataset  # the questions as they were asked, whatever their file says now
-    kept: dict[str, Any]  # its results.json
+    results: dict[str, Any]  # its results.json
     verdict_file: Path  # where the rulings on it are, and further ones go
 
     @classmethod
     def read(cls, folder: Path, data: Path | None, verdict_file: Path | None) -> FinishedRun:
         """Read the results of a finished run, and the dataset of the questions that it asked."""
-        kept = read_results(folder)
+        results = read_results(folder)
         try:
-            spec = RunSpec(**kept["run"])
-            place = str(kept["trial"]["database"]) if "trial" in kept else ""
+            spec = RunSpec(**results["run"])
+            place = str(results["trial"]["database"]) if "trial" in results else ""
             name, about = place if "://" in place else Path(place).name, (spec.dataset, spec.split, data)
             dataset = Dataset("trial", "all", (), (Path(place).parent,)) if place else load_dataset(*about)
             # Results hide passwords, and those of earlier versions lack what was told beside a question.
             urls = {hide_url_secrets(question.database): question.database for question in dataset.questions}
-            told = {question.id: question.evidence for question in dataset.questions}
-            asked = tuple(
+            hints = {question.id: question.evidence for question in dataset.questions}
+            questions = tuple(
                 GoldTurn(
-                    *(one["id"], name or str(urls.get(one["database"], one["database"])), one["question"]),
-                    *(tuple(one["golds"]), one["interaction"], one["turn"]),
-                    one.get("hint", one.get("accepted", {}).get("evidence", told.get(one["id"], ""))),
+                    *(record["id"], name or str(urls.get(record["database"], record["database"])), record["question"]),
+                    *(tuple(record["golds"]), record["interaction"], record["turn"]),
+                    record.get("hint", record.get("accepted", {}).get("evidence", hints.get(record["id"], ""))),
                 )
-                for one in kept["questions"]
+                for record in results["questions"]
             )
         except (KeyError, TypeError) as error:
             raise SettingsError(f"the results in {folder} are damaged ({error}): finish the run again") from error
-        return cls(folder, replace(dataset, questions=asked), kept, verdict_file or folder / VERDICTS_FILE)
+        return cls(folder, replace(dataset, questions=questions), results, verdict_file or folder / VERDICTS_FILE)
 
     def append_proposed_rulings(self, by: str, case: JudgeCase, answer: QueryVerdict, gold: QueryVerdict) -> None:
         """Append the judge's opinions on a case to the verdict file, as proposed rulings."""
-        asked = case.question
-        about = {"dataset": self.dataset.name, "id": asked.id, "question": asked.text, "gold": case.gold}
-        about |= {"database": hide_url_secrets(asked.database), "by": by, "at": now(), "accepted": False}
+        question = case.question
+        about = {"dataset": self.dataset.name, "id": question.id, "question": question.text, "gold": case.gold}
+        about |= {"database": hide_url_secrets(question.database), "by": by, "at": now(), "accepted": False}
         sides = ((case.sql, answer), (case.gold, gold))
         rulings = [Ruling.model_validate({**about, "sql": sql, **asdict(opinion)}) for sql, opinion in sides]
         append_rulings(self.verdict_file, rulings)
@@ -285,23 +285,23 @@ class FinishedRun:
     def list_gold_verdicts(self) -> list[Verdict]:
         """Return the verdicts by gold query on the run's answers; skip questions without gold."""
         questions = {question.id: question for question in self.dataset.questions}
-        unasked = self.kept["strict"]["not_asked"]
-        found = [
-            Verdict(questions[one["id"]], one["sql"], one["ex"], valid=one["valid"], asked=one["id"] not in unasked)
-            for one in self.kept["questions"]
+        missing = self.results["strict"]["not_asked"]
+        verdicts = [
+            Verdict(questions[row["id"]], row["sql"], row["ex"], valid=row["valid"], asked=row["id"] not in missing)
+            for row in self.results["questions"]
         ]
-        return [verdict for verdict in found if verdict.question.golds]
+        return [verdict for verdict in verdicts if verdict.question.golds]
 
     def find_disagreements(self) -> dict[JudgeCase, RuledAnswer]:
         """Return the ruled outcomes of the answers that run but that gold does not call right."""
-        answers = [one for one in self.list_gold_verdicts() if one.asked and one.sql.strip()]
-        verdicts = [one for one in answers if one.ex is None or (one.valid and not one.ex)]
+        answers = [verdict for verdict in self.list_gold_verdicts() if verdict.asked and verdict.sql.strip()]
+        verdicts = [verdict for verdict in answers if verdict.ex is None or (verdict.valid and not verdict.ex)]
         outcomes = apply_rulings(self.dataset, verdicts, self.rulings)
-        return {JudgeCase(one.question, one.sql, one.question.golds[0]): outcomes[one.question.id] for one in verdicts}
+        return {JudgeCase(row.question, row.sql, row.question.golds[0]): outcomes[row.question.id] for row in verdicts}
 
     def update_verdict_scores(self) -> str:
         """Update the run's results from the verdict file; return the scores in one line."""
         verdicts = self.list_gold_verdicts()
-        add_verdict_scores(self.kept, self.dataset, verdicts, self.rulings)
-        write_results(self.kept, self.folder)
-        return format_scores_line(self.kept["by_verdict"], verdicts)
+        add_verdict_scores(self.results, self.dataset, verdicts, self.rulings)
+        write_results(self.results, self.folder)
+        return format_scores_line(self.results["by_verdict"], verdicts)

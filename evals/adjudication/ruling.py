@@ -30,7 +30,7 @@ VERDICTS_FILE = "verdicts.jsonl"  # the verdict file that lies beside a run
 
 # An id that moves with what is put before its question: the number in a file without ids, with try and turn in a trial.
 _BY_PLACE = re.compile(r"\d+|.*~\d+\.\d+", re.DOTALL)
-_SAID = {"verdict", "kind", "why", "by"}  # what a ruling says, beside what it is on
+_FIELDS = {"verdict", "kind", "why", "by"}  # what a ruling says, beside what it is on
 
 
 class Ruling(BaseModel):
@@ -101,7 +101,7 @@ class RuledAnswer:
     def as_json(self) -> dict[str, Any]:
         """Return the verdict on the answer as a JSON object."""
         proposals = {"proposal": self.proposal, "gold_proposal": self.gold_proposal}
-        return {**vars(self), **{name: one and one.model_dump(include=_SAID) for name, one in proposals.items()}}
+        return {**vars(self), **{name: item and item.model_dump(include=_FIELDS) for name, item in proposals.items()}}
 
 
 class Adjudicator(ClosingContext):
@@ -119,47 +119,47 @@ class Adjudicator(ClosingContext):
         for ruling in rulings:
             if ruling.dataset in ("", dataset.name):
                 # Golds are judged with whole operators, and a ruling may be on the gold as it was published.
-                whole = {"sql": join_operators(ruling.sql), "gold": join_operators(ruling.gold)}
-                same = self._rulings.setdefault(_collapse_spaces(ruling.question), [])
-                same.append(ruling.model_copy(update=whole))
+                texts = {"sql": join_operators(ruling.sql), "gold": join_operators(ruling.gold)}
+                rulings_of_question = self._rulings.setdefault(_collapse_spaces(ruling.question), [])
+                rulings_of_question.append(ruling.model_copy(update=texts))
 
     def outcome(self, question: GoldTurn, sql: str, ex: bool | None, valid: bool) -> RuledAnswer:
         """Return the verdict on an answer; `ex` is gold's verdict, or None if gold cannot judge."""
-        accepted, proposed = self.find_rulings(question)
-        form = self.normalize_sql(question, sql) if accepted or proposed else ""
-        if form in accepted:
-            said = accepted[form]
-            return RuledAnswer(said.verdict, "ruling", said.why, said.kind)
+        rulings, proposals = self.find_rulings(question)
+        form = self.normalize_sql(question, sql) if rulings or proposals else ""
+        if form in rulings:
+            ruling = rulings[form]
+            return RuledAnswer(ruling.verdict, "ruling", ruling.why, ruling.kind)
         if not sql.strip() or (ex is False and not valid):
             return RuledAnswer("wrong", "gold")
         golds = [self.normalize_sql(question, gold) for gold in question.golds] if form else []
 
-        def is_ruling_on_same_result(other: str, ruling: Ruling) -> bool:
+        def is_ruling_on_same_result(query: str, ruling: Ruling) -> bool:
             # Gold says as much as a ruling on gold, and as one that something else is right.
-            if ex is not None and other in golds:
+            if ex is not None and query in golds:
                 return ex
             if ex and ruling.verdict == "right":
                 return False
             return self._judge.judge(replace(question, golds=(ruling.sql,)), sql).ex is True
 
-        alike = [ruling for other, ruling in accepted.items() if is_ruling_on_same_result(other, ruling)]
+        alike = [ruling for query, ruling in rulings.items() if is_ruling_on_same_result(query, ruling)]
         if len({ruling.verdict for ruling in alike}) == 1:
             return RuledAnswer(alike[-1].verdict, "result", alike[-1].why, alike[-1].kind)
         if ex and not alike:
             return RuledAnswer("right", "gold")
-        of_gold = proposed.get(golds[0]) if golds and golds[0] not in accepted else None
-        return RuledAnswer(None, "none", proposal=proposed.get(form), gold_proposal=of_gold)
+        gold_proposal = proposals.get(golds[0]) if golds and golds[0] not in rulings else None
+        return RuledAnswer(None, "none", proposal=proposals.get(form), gold_proposal=gold_proposal)
 
     def find_rulings(self, question: GoldTurn) -> tuple[dict[str, Ruling], dict[str, Ruling]]:
         """Return the latest accepted and the latest proposed rulings on a question, by query."""
-        accepted: dict[str, Ruling] = {}
-        proposed: dict[str, Ruling] = {}
+        rulings: dict[str, Ruling] = {}
+        proposals: dict[str, Ruling] = {}
         for ruling in self._rulings.get(_collapse_spaces(question.text), ()):
             if is_ruling_on(ruling, question, self._dataset):
-                known, form = accepted if ruling.accepted else proposed, self.normalize_sql(question, ruling.sql)
-                known.pop(form, None)
-                known[form] = ruling
-        return accepted, proposed
+                by_form, form = rulings if ruling.accepted else proposals, self.normalize_sql(question, ruling.sql)
+                by_form.pop(form, None)
+                by_form[form] = ruling
+        return rulings, proposals
 
     def normalize_sql(self, question: GoldTurn, sql: str) -> str:
         """Return a query in regular form, or with normalized spaces if it cannot be parsed."""
@@ -175,7 +175,7 @@ class Adjudicator(ClosingContext):
 
 
 def is_ruling_on(ruling: Ruling, question: GoldTurn, dataset: Dataset) -> bool:
-    """Whether a ruling is on a question: by its text and id, or where ids move, gold and database."""
+    """Whether a ruling is on a question, by text and id, or by gold and database if ids move."""
     if _collapse_spaces(ruling.question) != _collapse_spaces(question.text):
         return False
     if ruling.id and not (ruling.gold and dataset.root is None and _BY_PLACE.fullmatch(ruling.id)):
@@ -214,11 +214,11 @@ class VerdictScores:
 def score_outcomes(outcomes: Mapping[str, RuledAnswer]) -> dict[str, Any]:
     """Return `VerdictScores` as a dictionary, with the verdict on each answer by question id."""
     counts, n = Counter(outcome.verdict for outcome in outcomes.values()), len(outcomes)
-    right, wrong, unjudged = counts["right"], counts["wrong"], counts[None]
-    proposed = sum(outcome.verdict is None and outcome.proposal is not None for outcome in outcomes.values())
+    right, wrong, open_count = counts["right"], counts["wrong"], counts[None]
+    proposal_count = sum(outcome.verdict is None and outcome.proposal is not None for outcome in outcomes.values())
     low, high = (right / n, (n - wrong) / n) if n else (None, None)
-    ex = right / (right + wrong) if right + wrong and not unjudged else None
-    scores = VerdictScores(n, right, wrong, counts["unclear"], unjudged, proposed, low, high, ex)
+    ex = right / (right + wrong) if right + wrong and not open_count else None
+    scores = VerdictScores(n, right, wrong, counts["unclear"], open_count, proposal_count, low, high, ex)
     return {**asdict(scores), "per_question": {name: outcome.as_json() for name, outcome in outcomes.items()}}
 
 
@@ -230,27 +230,27 @@ def format_ex(scores: Mapping[str, Any]) -> str:
 
 
 def format_scores_line(scores: Mapping[str, Any], verdicts: Iterable[Verdict]) -> str:
-    """Return EX by gold and EX by verdict of the same answers in one line, with the number of each verdict."""
+    """Return a line with EX by gold, EX by verdict, and the number of answers per verdict."""
     if scores["low"] is None:
         return "EX by gold -, by verdict -: nothing was asked"
-    known = [verdict.ex for verdict in verdicts if verdict.asked and verdict.ex is not None]
-    by_gold = format_percent(sum(known) / len(known) if known else None)
+    outcomes = [verdict.ex for verdict in verdicts if verdict.asked and verdict.ex is not None]
+    by_gold = format_percent(sum(outcomes) / len(outcomes) if outcomes else None)
     # Gold that cannot be run judges nothing, a person still can.
-    bases = ("", "") if len(known) == scores["n"] else (f" of {len(known)}", f" of {scores['n']}")
+    bases = ("", "") if len(outcomes) == scores["n"] else (f" of {len(outcomes)}", f" of {scores['n']}")
     counts = ", ".join(f"{scores[word]} {word}" for word in ("right", "wrong", "unclear"))
-    unjudged = f", {scores['unjudged']} unjudged" if scores["unjudged"] else ""
-    proposed = f" ({scores['proposed']} with a proposal)" if scores["proposed"] else ""
+    open_text = f", {scores['unjudged']} unjudged" if scores["unjudged"] else ""
+    proposal_text = f" ({scores['proposed']} with a proposal)" if scores["proposed"] else ""
     gold, verdict = f"EX by gold {by_gold}{bases[0]}", f"by verdict {format_ex(scores)}{bases[1]}"
-    return f"{gold}, {verdict}: {counts}{unjudged}{proposed}"
+    return f"{gold}, {verdict}: {counts}{open_text}{proposal_text}"
 
 
 def add_verdict_scores(
     results: dict[str, Any], dataset: Dataset, verdicts: Iterable[Verdict], rulings: Sequence[Ruling]
 ) -> None:
     """Add `by_verdict` scores to a run's results, and the `ruling` of each question."""
-    told = score_outcomes(apply_rulings(dataset, verdicts, rulings))
-    per_question = told.pop("per_question")
-    results["by_verdict"] = {**told, "ruled": bool(rulings)}
+    scores = score_outcomes(apply_rulings(dataset, verdicts, rulings))
+    per_question = scores.pop("per_question")
+    results["by_verdict"] = {**scores, "ruled": bool(rulings)}
     for record in results["questions"]:
         record["ruling"] = per_question.get(record["id"])
 
@@ -266,26 +266,26 @@ def apply_rulings(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterab
 
 
 def select_new_decisions(
-    decisions: Iterable[Ruling], before: Iterable[Ruling], dataset: Dataset | None
+    decisions: Iterable[Ruling], earlier: Iterable[Ruling], dataset: Dataset | None
 ) -> tuple[list[Ruling], list[str]]:
-    """Return the decisions that change the rulings in `before`, and the reasons for refusals.
+    """Return the decisions that change the rulings in `earlier`, and the reasons for refusals.
 
     They must be on questions of the dataset, if one is given, and what they call right must run there.
     """
     about = attrgetter("dataset", "id", "question", "gold", "database", "sql")
-    last = {about(ruling): ruling.model_dump(include=_SAID) for ruling in before if ruling.accepted}
+    latest = {about(ruling): ruling.model_dump(include=_FIELDS) for ruling in earlier if ruling.accepted}
     rulings: list[Ruling] = []
-    refused: list[str] = []
+    refusals: list[str] = []
     for number, ruling in enumerate(decisions, 1):
-        said = ruling.model_dump(include=_SAID)
-        if last.get(about(ruling)) == said:
+        fields = ruling.model_dump(include=_FIELDS)
+        if latest.get(about(ruling)) == fields:
             continue
         if dataset is not None and (why := _explain_inapplicable_ruling(ruling, dataset)):
-            refused.append(f"decision {number} ({ruling.question}): {why}")
+            refusals.append(f"decision {number} ({ruling.question}): {why}")
         else:
-            last[about(ruling)] = said
+            latest[about(ruling)] = fields
             rulings.append(ruling)
-    return rulings, refused
+    return rulings, refusals
 
 
 def _explain_inapplicable_ruling(ruling: Ruling, dataset: Dataset) -> str:

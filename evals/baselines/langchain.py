@@ -47,11 +47,11 @@ class LangChainAgent(TurnByTurnAnswerer):
 
     async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
         """Answer one turn of a conversation by one run of LangChain's agent."""
-        asked = turn.text
+        prompt = turn.text
         if past:
             # The agent has no memory: the earlier turns are put before the question.
-            earlier = "\n".join(f"Question: {before.question}\nSQL: {before.sql or '(none)'}" for before in past)
-            asked = f"Earlier in this conversation:\n{earlier}\n\nThe question now:\n{asked}"
+            earlier = "\n".join(f"Question: {item.question}\nSQL: {item.sql or '(none)'}" for item in past)
+            prompt = f"Earlier in this conversation:\n{earlier}\n\nThe question now:\n{prompt}"
         reading = create_engine(
             "sqlite://",
             creator=lambda: _open_read_only_connection(Path(database.location)),
@@ -67,13 +67,13 @@ class LangChainAgent(TurnByTurnAnswerer):
                 stream_runnable=False,  # streamed replies pass the reply cache by
             )
             counter = _UsageCounter()
-            found = await agent.ainvoke({"input": asked}, {"callbacks": [counter]})
+            reply = await agent.ainvoke({"input": prompt}, {"callbacks": [counter]})
         finally:
             reading.dispose()
-        steps = [action for action, _ in cast("Sequence[tuple[Any, object]]", found["intermediate_steps"])]
-        given = [action.tool_input for action in steps if action.tool == "sql_db_query"]
-        tried = [str(one.get("query", "") if isinstance(one, Mapping) else one) for one in given]
-        return BaselineReply(tried[-1] if tried else "", counter.usage, text=str(found["output"]), tried=tuple(tried))
+        steps = [action for action, _ in cast("Sequence[tuple[Any, object]]", reply["intermediate_steps"])]
+        inputs = [action.tool_input for action in steps if action.tool == "sql_db_query"]
+        texts = [str(item.get("query", "") if isinstance(item, Mapping) else item) for item in inputs]
+        return BaselineReply(texts[-1] if texts else "", counter.usage, text=str(reply["output"]), queries=tuple(texts))
 
 
 def _open_read_only_connection(path: Path) -> sqlite3.Connection:
@@ -86,12 +86,12 @@ class _GuardedDatabase(SQLDatabase):
     """LangChain's database wrapper, with queries run through the read-only guard."""
 
     def __init__(self, reading: Engine, database: Database, settings: Settings) -> None:
-        self._guarded, self._limits = database, settings.limits
+        self._guard, self._limits = database, settings.limits
         super().__init__(reading)
 
     def _execute(self, command: Any, fetch: Any = "all", **_: Any) -> list[dict[str, Any]]:
         try:
-            table = self._guarded.execute(str(command), self._limits)
+            table = self._guard.execute(str(command), self._limits)
         except QueryError as error:
             # What the toolkit shows the model and goes on from.
             raise DatabaseError(str(command), None, error) from error
@@ -117,6 +117,6 @@ class _UsageCounter(BaseCallbackHandler):
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
         """Add the token usage of a reply."""
         prompt = self._prompts.pop(run_id, 0)
-        for generation in (one for several in response.generations for one in several):
+        for generation in (item for batch in response.generations for item in batch):
             if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
                 self.usage += get_reply_usage(generation.message, prompt)

@@ -29,15 +29,15 @@ class RandomDialoguesBaseline(TurnByTurnAnswerer):
     def __post_init__(self) -> None:
         self._translator = PromptedTranslator(self.model, TranslatorOptions.of(self.settings))
         train = load_dataset(self.dataset.name, "train", self.dataset.root)
-        asked = {question.database for question in self.dataset.questions}
-        candidates = [turns for turns in train.interactions if turns[0].database not in asked]
+        databases = {question.database for question in self.dataset.questions}
+        candidates = [turns for turns in train.interactions if turns[0].database not in databases]
         random.Random(self.settings.example_seed).shuffle(candidates)  # noqa: S311 - a sample, not a secret
         self._dialogues: list[DialogueExample] = []
         for turns in candidates:
             # A database that is missing has no schema to show.
             with suppress(DatabaseUnavailable), Database.open(train.database(turns[0].database)) as database:
-                shown = tuple(PastTurn(turn.text, sql=turn.golds[0]) for turn in turns)
-                self._dialogues.append(DialogueExample(render_schema(database.schema(), _SCHEMA_FORM), shown))
+                dialogue = tuple(PastTurn(turn.text, sql=turn.golds[0]) for turn in turns)
+                self._dialogues.append(DialogueExample(render_schema(database.schema(), _SCHEMA_FORM), dialogue))
             if len(self._dialogues) == DIALOGUES:
                 break
 

@@ -71,30 +71,30 @@ class AnsweringOptions:
 
         return read_settings_file(self.settings) if self.settings else {}
 
-    def make_about(self, *more: str, warns: bool = True) -> dict[str, Any]:
-        """Return what runs and trials have in common, and `more`; warn if no model is chosen, as for a question."""
+    def make_about(self, *names: str, warns: bool = True) -> dict[str, Any]:
+        """Return the fields that runs and trials share, and `names`; warn if no model is chosen."""
         from ...agent.model import choose_model_name
 
-        chosen = choose_model_name(self.model, self.base_url)
-        if self.model is None and chosen == "offline" and warns:
+        model = choose_model_name(self.model, self.base_url)
+        if self.model is None and model == "offline" and warns:
             warn(f"tableturn: {OFFLINE_LINE}")
-        about = {name: getattr(self, name) for name in ("preset", "examples", "base_url", *more)}
-        return {**about, "model": chosen, "settings": self.read_settings()}
+        about = {name: getattr(self, name) for name in ("preset", "examples", "base_url", *names)}
+        return {**about, "model": model, "settings": self.read_settings()}
 
 
-NAMED = 10  # the number of questions that are named one by one
+MAX_IDS = 10  # the number of questions that are named one by one
 
 
 def warn_of_doubtful_verdicts(verdicts: Sequence[Verdict]) -> None:
     """Warn of unjudged questions and of disputed gold queries, and name a few of each."""
-    unjudged = [verdict for verdict in verdicts if verdict.ex is None and verdict.asked and verdict.question.golds]
-    for verdict in unjudged[:NAMED]:
+    failures = [verdict for verdict in verdicts if verdict.ex is None and verdict.asked and verdict.question.golds]
+    for verdict in failures[:MAX_IDS]:
         warn(f"note: {verdict.question.id} is not judged: {verdict.error}")
-    if len(unjudged) > NAMED:
-        warn(f"note: {len(unjudged) - NAMED} more are not judged")
-    for verdict in [verdict for verdict in verdicts if verdict.question.disputed and verdict.ex is not None][:NAMED]:
-        counted = f"{verdict.question.id}, counted {'right' if verdict.ex else 'wrong'}"
-        warn(f"note: {counted}, has a disputed gold: {verdict.question.disputed}")
+    if len(failures) > MAX_IDS:
+        warn(f"note: {len(failures) - MAX_IDS} more are not judged")
+    for verdict in [verdict for verdict in verdicts if verdict.question.disputed and verdict.ex is not None][:MAX_IDS]:
+        outcome = f"{verdict.question.id}, counted {'right' if verdict.ex else 'wrong'}"
+        warn(f"note: {outcome}, has a disputed gold: {verdict.question.disputed}")
 
 
 def print_report_sections(sections: Sequence[Section]) -> None:
@@ -157,36 +157,36 @@ def evaluate(
     spec = RunSpec(
         dataset, split, history=history, limit=limit, without=tuple(without or ()), baseline=baseline, **about
     )
-    asked = questions.without(spec.without).first(spec.limit)
+    part = questions.without(spec.without).first(spec.limit)
     # Recorded predictions and baselines say nothing of what a model does in the agent.
     file = None if record is None and (baseline or is_replay_model(spec.model)) else get_record_file_path(record)
     if file is not None:
         check_record_file(file)
     # A run is added to the record once, however often it is started again.
-    recorded = str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
+    record_file = str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
     rulings = read_rulings(verdicts or out / VERDICTS_FILE, may_miss=verdicts is None)
     start = time.perf_counter()
-    with exit_if_run_stopped(), RunProgress(len(asked.questions), price) as progress:
-        answered = run_evaluation(spec, questions, out, jobs=options.jobs, listener=progress, engine=engine)
-    results = RunResults(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
+    with exit_if_run_stopped(), RunProgress(len(part.questions), price) as progress:
+        answers = run_evaluation(spec, questions, out, jobs=options.jobs, listener=progress, engine=engine)
+    results = RunResults(part, answers).as_json(spec, time.perf_counter() - start, rulings)
     if questions.root is None:  # a file, which is read again from elsewhere
         results["run"]["dataset"] = str(Path(dataset).absolute())
-    judged = [verdict for _, verdict in answered]
-    unasked = [verdict for verdict in judged if not verdict.asked or verdict.error.startswith(UNREACHABLE)]
-    if file is not None and recorded != str(file) and not unasked and add_model_records(results, file):
-        recorded = str(file)
-    write_results({**results, "recorded": recorded}, out)
+    outcomes = [verdict for _, verdict in answers]
+    unanswered = [verdict for verdict in outcomes if not verdict.asked or verdict.error.startswith(UNREACHABLE)]
+    if file is not None and record_file != str(file) and not unanswered and add_model_records(results, file):
+        record_file = str(file)
+    write_results({**results, "recorded": record_file}, out)
     if as_json:
         keys = ["run", "strict", "official", "linking", "cost", "by_verdict", *["outcomes"] * bool(results["outcomes"])]
         say(json.dumps({key: results[key] for key in keys}))
     else:
-        print_report_sections(make_run_sections({f"{asked.name} {asked.split}": results}))
+        print_report_sections(make_run_sections({f"{part.name} {part.split}": results}))
         if results["by_verdict"]["ruled"]:
-            say(format_scores_line(results["by_verdict"], judged))
-        warn_of_doubtful_verdicts(judged)
+            say(format_scores_line(results["by_verdict"], outcomes))
+        warn_of_doubtful_verdicts(outcomes)
         say(str(out))
-    if unasked:
-        missing = f"{len(unasked)} of {len(judged)} questions have no answer: {unasked[0].error}"
+    if unanswered:
+        missing = f"{len(unanswered)} of {len(outcomes)} questions have no answer: {unanswered[0].error}"
         warn(f"{missing}; start the same run again to ask them")
         raise typer.Exit(1)
 
@@ -217,28 +217,28 @@ def score(
     from ..report.page import make_run_sections
 
     rulings = read_rulings(verdicts) if verdicts is not None else None
-    whole = load_dataset(dataset, split, data)
-    questions = whole.without(without or ()).first(limit)
-    found = read_predictions(predictions, whole, questions)
+    all_questions = load_dataset(dataset, split, data)
+    questions = all_questions.without(without or ()).first(limit)
+    sql_by_id = read_predictions(predictions, all_questions, questions)
     questions = questions.on(databases)
     with make_official_judge(questions) if official else StrictJudge(questions) as judge:
         # As `eval` counts: what is to be declined has no gold to be judged by.
-        judged = [judge.judge(one, found.get(one.id, "")) for one in questions.questions if one.golds]
+        results = [judge.judge(turn, sql_by_id.get(turn.id, "")) for turn in questions.questions if turn.golds]
     notes = find_empty_tables(questions)
-    scores = score_verdicts(judged)
-    ruled = {} if rulings is None else {"by_verdict": score_outcomes(apply_rulings(questions, judged, rulings))}
+    scores = score_verdicts(results)
+    by_verdict = {} if rulings is None else {"by_verdict": score_outcomes(apply_rulings(questions, results, rulings))}
     mode = "official" if official else "strict"
     if as_json:
-        shown = ("ex", "em", "hardness", "error")
-        by_question = [{"id": one.question.id} | {name: getattr(one, name) for name in shown} for one in judged]
-        say(json.dumps({"mode": mode, "notes": notes, **scores, "per_question": by_question, **ruled}))
+        names = ("ex", "em", "hardness", "error")
+        by_question = [{"id": item.question.id} | {name: getattr(item, name) for name in names} for item in results]
+        say(json.dumps({"mode": mode, "notes": notes, **scores, "per_question": by_question, **by_verdict}))
         return
     print_report_sections(make_run_sections({f"{questions.name} {questions.split}": {mode: scores}}))
     for note in notes:
         warn(f"note: EX means little on {note}")
-    if ruled:
-        say(format_scores_line(ruled["by_verdict"], judged))
-    warn_of_doubtful_verdicts(judged)
+    if by_verdict:
+        say(format_scores_line(by_verdict["by_verdict"], results))
+    warn_of_doubtful_verdicts(results)
 
 
 def report(
@@ -268,11 +268,11 @@ def models(
 
     path = record or get_record_file_path()
     assert path is not None
-    found = compute_model_standings(read_records(path))
+    standings = compute_model_standings(read_records(path))
     if as_json:
-        say(json.dumps(found))
+        say(json.dumps(standings))
         return
-    if not found:
+    if not standings:
         say(f"nothing in {path} yet: `tableturn eval`, `tableturn trial` and approved answers add to it")
         return
     from rich.console import Console
@@ -281,9 +281,9 @@ def models(
     table = Table()
     for name in ("model", "database", "runs", "n", "right by gold", "by verdict", "calls", "prompt tokens", "last"):
         table.add_column(name, overflow="fold")
-    for one in found:
-        shown = {name: format_share_with_interval(one[name]) for name in ("by_gold", "by_verdict")}
-        table.add_row(*map(str, {**one, **shown, "last": one["last"][:10]}.values()))
+    for standing in standings:
+        shares = {name: format_share_with_interval(standing[name]) for name in ("by_gold", "by_verdict")}
+        table.add_row(*map(str, {**standing, **shares, "last": standing["last"][:10]}.values()))
     Console().print(table)
 
 
@@ -325,34 +325,34 @@ def experiment(
     from ..runner.run import RunProgress
 
     if name is None:
-        for known in list_experiment_names():
-            say(f"{known:<18} {read_experiment(known).title}")
+        for experiment_name in list_experiment_names():
+            say(f"{experiment_name:<18} {read_experiment(experiment_name).title}")
         return
-    chosen = read_experiment(name)
-    named = chosen.models(model_for or ())
-    run_rows = (row for row in chosen.rows if not row.not_run and row.combine is None)
-    about = options.make_about("embedding", "annotator", warns=any(row.name not in named for row in run_rows))
+    plan = read_experiment(name)
+    row_models = plan.models(model_for or ())
+    run_rows = (row for row in plan.rows if not row.not_run and row.combine is None)
+    about = options.make_about("embedding", "annotator", warns=any(row.name not in row_models for row in run_rows))
     spec = RunSpec("", split or "", limit=limit, without=tuple(without or ()), **about)
-    setup = ExperimentSetup(spec, data, suites, options.jobs, repeats, named)
+    setup = ExperimentSetup(spec, data, suites, options.jobs, repeats, row_models)
     try:
-        rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
+        rows = measure(plan, setup, out / name, lambda _, total: RunProgress(total))
     except NotRun as reason:
-        ended = {"name": name, "title": chosen.title, "rows": [], "not_run": str(reason)}
-        say(json.dumps(ended) if as_json else f"{chosen.title}\nnot run: {reason}")
+        outcome = {"name": name, "title": plan.title, "rows": [], "not_run": str(reason)}
+        say(json.dumps(outcome) if as_json else f"{plan.title}\nnot run: {reason}")
         raise typer.Exit(1) from reason
-    notes = list_remarks(chosen, setup, rows)
+    notes = list_remarks(plan, setup, rows)
     if as_json:
-        say(json.dumps({"name": name, "title": chosen.title, "rows": list(map(asdict, rows)), "remarks": notes}))
+        say(json.dumps({"name": name, "title": plan.title, "rows": list(map(asdict, rows)), "remarks": notes}))
         return
-    say(f"{chosen.title}\n(paper / here)")
-    width = max(10, *map(len, chosen.shown))
+    say(f"{plan.title}\n(paper / here)")
+    width = max(10, *map(len, plan.measures))
     for row in rows:
         say(format_row_name(row))
-        for figure in chosen.shown:
+        for figure in plan.measures:
             say(f"  {figure:<{width}} {format_figure_comparison(row, figure)}")
     for note in notes:
         say(note)
-    if suites is None and any(figure.endswith("ts") for figure in chosen.shown):
+    if suites is None and any(figure.endswith("ts") for figure in plan.measures):
         warn("TS is skipped: pass --suites DIR, made with `python -m tableturn.evals.lab suite build --out DIR`")
 
 
@@ -377,26 +377,26 @@ def impact(
     What only a model can settle does not count as staying for --gate.
     """
     from ...tools.database import Database
-    from ..impact import impact as replayed
+    from ..impact import impact as replay
     from ..impact import read_past_answers, read_side, read_verified_queries
 
-    old, new = read_side(before, knowledge_before), read_side(after, knowledge_after)
+    old_state, new_state = read_side(before, knowledge_before), read_side(after, knowledge_after)
     past = [answer for path in history or () for answer in read_past_answers(path)]
     if examples is not None:
-        with Database.open(old.database) as database:
+        with Database.open(old_state.database) as database:
             past += read_verified_queries(database, examples, embedding)
     if not past:
         raise SettingsError("there are no past answers to replay: pass --history or --examples")
-    found = replayed(old, new, past)
-    shown = found.as_json()
-    met = gate is None or (found.kept is not None and found.kept >= gate)
+    effects = replay(old_state, new_state, past)
+    fields = effects.as_json()
+    met = gate is None or (effects.kept is not None and effects.kept >= gate)
     if as_json:
-        say(json.dumps({**shown, "gate": None if gate is None else {"least": gate, "met": met}}))
+        say(json.dumps({**fields, "gate": None if gate is None else {"least": gate, "met": met}}))
     else:
-        for change in [*found.of("error", "rows"), *found.of("unsettled")]:
+        for change in [*effects.of("error", "rows"), *effects.of("unsettled")]:
             _print_answer_change(change)
-        counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
-        say(f"{shown['answers']} past answers: {counts}")
+        counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in fields["counts"].items() if count)
+        say(f"{fields['answers']} past answers: {counts}")
     if not met:
         warn(f"fewer than {100 * (gate or 0):g} % of past answers stay the same (--gate)")
         raise typer.Exit(1)
@@ -405,13 +405,13 @@ def impact(
 def _print_answer_change(change: Change) -> None:
     past = change.past
     about = ", ".join(part for part in (past.user, past.time, past.source) if part)
-    what = "only a model can tell" if change.kind == "unsettled" else change.kind
-    say(f"{past.question or past.sql} ({about})\n  {what}: {change.why}")
-    for name, result, other in (("before", change.before, change.after), ("now", change.after, change.before)):
+    effect = "only a model can tell" if change.kind == "unsettled" else change.kind
+    say(f"{past.question or past.sql} ({about})\n  {effect}: {change.why}")
+    for name, result, other_side in (("before", change.before, change.after), ("now", change.after, change.before)):
         if result is None or change.kind == "unsettled":
             continue
         # Three of the rows that the other side lacks, else of the first ones.
-        rows = [row for row in result["rows"] if other is None or row not in other["rows"]] or result["rows"]
+        rows = [row for row in result["rows"] if other_side is None or row not in other_side["rows"]] or result["rows"]
         lines = [", ".join("NULL" if cell is None else str(cell)[:40] for cell in row) for row in rows[:3]]
-        more = f" ({result['row_count']} rows)" if result["row_count"] > 3 else ""
-        say(f"  {name + ':':<8}{' | '.join(lines) + more if result['row_count'] else 'no rows'}")
+        total = f" ({result['row_count']} rows)" if result["row_count"] > 3 else ""
+        say(f"  {name + ':':<8}{' | '.join(lines) + total if result['row_count'] else 'no rows'}")

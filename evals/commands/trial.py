@@ -1,4 +1,4 @@
-"""`tableturn trial`, `trust` and `judge`: test the agent on own questions, and judge its answers."""
+"""The commands `trial`, `trust` and `judge`, which test the agent and judge its answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...agent.options import expand_options
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
 from .evaluate import (
-    NAMED,
+    MAX_IDS,
     AnsweringOptions,
     DataOption,
     JsonOption,
@@ -66,35 +66,35 @@ def trial(
     from ..runner.results import add_model_records, write_results
     from ..runner.run import RunProgress
     from ..trial import TrialOptions, read_trial_questions, run_trial
-    from ..trial.run import FOUND
+    from ..trial.run import TRIAL_KEYS
 
-    run = TrialOptions(db, questions, tries=tries, jobs=options.jobs, price=price, gate=gate, **options.make_about())
+    plan = TrialOptions(db, questions, tries=tries, jobs=options.jobs, price=price, gate=gate, **options.make_about())
     file = get_record_file_path(record)
     if file is not None:
         check_record_file(file)
-    asked = read_trial_questions(questions)
-    with exit_if_run_stopped(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
-        results = run_trial(run, out, progress, asked)
+    items = read_trial_questions(questions)
+    with exit_if_run_stopped(), RunProgress(tries * sum(len(item.turns) for item in items), price, "passed") as bar:
+        results = run_trial(plan, out, bar, items)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
-        added = add_model_records(results, file)
-        write_results(results | {"recorded": str(file) if added else ""}, out)
-    missed = bool(results["gate"] and not results["gate"]["met"])
+        is_recorded = add_model_records(results, file)
+        write_results(results | {"recorded": str(file) if is_recorded else ""}, out)
+    is_below_gate = bool(results["gate"] and not results["gate"]["met"])
     if as_json:
-        shown = {key: results[key] for key in FOUND} | {"questions": results["trial"]["questions"], "out": str(out)}
-        say(json.dumps(shown))
+        data = {key: results[key] for key in TRIAL_KEYS} | {"questions": results["trial"]["questions"], "out": str(out)}
+        say(json.dumps(data))
     else:
         print_report_sections(make_trial_sections(results))
-        for failure in results["failed"][:NAMED]:
+        for failure in results["failed"][:MAX_IDS]:
             share = f" (passes in {100 * failure['share']:.0f} % of its tries)" if failure["share"] else ""
             say(f"{failure['id']}: {failure['question']}: {failure['why']}{share}")
-        if len(results["failed"]) > NAMED:
-            say(f"and {len(results['failed']) - NAMED} more")
+        if len(results["failed"]) > MAX_IDS:
+            say(f"and {len(results['failed']) - MAX_IDS} more")
         say(str(out))
-        if missed:
+        if is_below_gate:
             warn(f"fewer than {100 * results['gate']['least']:g} % of questions pass (--gate)")
     if results["not_asked"]:
         warn("some questions could not be asked; start the same trial again to ask them")
-    if results["not_asked"] or missed:
+    if results["not_asked"] or is_below_gate:
         raise typer.Exit(1)
 
 
@@ -144,11 +144,11 @@ def fit(
     about = options.make_about()
     if options.examples is None and has_example_store(get_store_folder()):  # as at the terminal
         about["examples"] = str(get_store_folder())
-    run, path = TrialOptions(db, Path(), **about, jobs=options.jobs), _find_trust_file(trust, about["settings"])
+    plan, path = TrialOptions(db, Path(), **about, jobs=options.jobs), _find_trust_file(trust, about["settings"])
     least = find_level([], alpha, certainty).missing
     warn(f"this needs at least {least} labelled answers, and more if some are wrong")
     with exit_if_run_stopped(), RunProgress(None, None, "right") as progress:
-        bound = fit_trust_bound(run, labels, alpha, certainty, out, path, progress)
+        bound = fit_trust_bound(plan, labels, alpha, certainty, out, path, progress)
     say(json.dumps(asdict(bound)) if as_json else _describe_trust_bound(bound))
     if bound.level is None:
         raise typer.Exit(1)
@@ -170,10 +170,10 @@ def show(trust: TrustOption = None, as_json: JsonOption = False) -> None:
         say(_describe_trust_bound(bound))
 
 
-def _find_trust_file(given: Path | None, fields: dict[str, object]) -> Path:
+def _find_trust_file(file: Path | None, fields: dict[str, object]) -> Path:
     from ...agent.evidence import get_trust_file_path
 
-    path = get_trust_file_path(given or str(fields.get("trust", "")))
+    path = get_trust_file_path(file or str(fields.get("trust", "")))
     if path is None:
         raise SettingsError("bounds are turned off by the setting `trust`: name a file with --trust")
     return path
@@ -182,11 +182,11 @@ def _find_trust_file(given: Path | None, fields: dict[str, object]) -> Path:
 def _describe_trust_bound(bound: TrustBound) -> str:
     head, labels = f"{bound.database}, {bound.model}: ", f"{bound.labels} labelled"
     if bound.level is None:
-        more = f"at least {bound.missing} more labelled answers are needed"
-        return f"{head}nothing is marked trusted: {labels} answers, {bound.wrong} of them wrong; {more}"
+        need = f"at least {bound.missing} more labelled answers are needed"
+        return f"{head}nothing is marked trusted: {labels} answers, {bound.wrong} of them wrong; {need}"
     wrong = f"at most {bound.alpha:.0%} wrong at {bound.certainty:.0%} certainty; set {bound.time}"
-    marked = f"{bound.trusted} of {labels} ones ({bound.trusted_wrong} wrong)"
-    return f"{head}answers with a confidence of {bound.level:.3f} or more are marked trusted, {marked}: {wrong}"
+    counts = f"{bound.trusted} of {labels} ones ({bound.trusted_wrong} wrong)"
+    return f"{head}answers with a confidence of {bound.level:.3f} or more are marked trusted, {counts}: {wrong}"
 
 
 judge = typer.Typer(help="Have a model and people judge the answers that gold counts as wrong.", no_args_is_help=True)
@@ -215,11 +215,11 @@ def judge_run(
     from ..adjudication.ruling import get_question_key, is_ruling_on
     from ..runner.agents import CACHE_FILE, ReplyCache, open_model
 
-    finished = FinishedRun.read(folder, data, verdicts)
+    run = FinishedRun.read(folder, data, verdicts)
     fields = Settings(**options.read_settings())
-    found = finished.find_disagreements()
-    given: dict[JudgeCase, Word] = {case: each.verdict for case, each in found.items() if each.verdict is not None}
-    end = JudgingSummary()
+    answers = run.find_disagreements()
+    words: dict[JudgeCase, Word] = {case: item.verdict for case, item in answers.items() if item.verdict is not None}
+    summary = JudgingSummary()
     with closing(ReplyCache(folder / CACHE_FILE)) as cache, Progress(console=Console(stderr=True)) as progress:
         chat_model = open_model(options.model, options.base_url, fields, cache)
         if chat_model is None:
@@ -227,39 +227,39 @@ def judge_run(
         translator = PromptedTranslator(chat_model, TranslatorOptions.of(fields))
         by = f"model {translator.model}"
         cases: dict[tuple[str, ...], JudgeCase] = {}
-        for case in found:  # tries at one question that gave the same query are one case
-            cases.setdefault((case.sql, *get_question_key(case.question, finished.dataset)), case)
-        said: dict[JudgeCase, Word] = {
-            case: each.verdict
-            for case, each in product(cases.values(), finished.rulings)
-            if (each.sql, each.by, each.accepted) == (case.sql, by, False)
-            and is_ruling_on(each, case.question, finished.dataset)
+        for case in answers:  # tries at one question that gave the same query are one case
+            cases.setdefault((case.sql, *get_question_key(case.question, run.dataset)), case)
+        opinions: dict[JudgeCase, Word] = {
+            case: ruling.verdict
+            for case, ruling in product(cases.values(), run.rulings)
+            if (ruling.sql, ruling.by, ruling.accepted) == (case.sql, by, False)
+            and is_ruling_on(ruling, case.question, run.dataset)
         }
-        to_do = [case for case in cases.values() if case not in said]
+        to_do = [case for case in cases.values() if case not in opinions]
         task = progress.add_task("judging", total=len(to_do), visible=bool(to_do))
 
         def store_opinions(case: JudgeCase, answer: QueryVerdict, gold: QueryVerdict) -> None:
             """Store the judge's opinions on a case before the next case is judged."""
-            finished.append_proposed_rulings(by, case, answer, gold)
-            said[case] = answer.verdict
+            run.append_proposed_rulings(by, case, answer, gold)
+            opinions[case] = answer.verdict
             progress.advance(task)
 
         # What people have decided comes first: it shows how far the judge can be trusted with the rest.
-        for decided in (True, False):
-            some = [case for case in to_do if (case in given) is decided]
-            judge_cases(some, finished.dataset, translator, store_opinions, jobs=options.jobs, calls=calls, end=end)
-            if decided:
-                pairs: list[tuple[Word, Word]] = [(given[case], said[case]) for case in given if case in said]
+        for is_decided in (True, False):
+            some = [case for case in to_do if (case in words) is is_decided]
+            judge_cases(some, run.dataset, translator, store_opinions, jobs=options.jobs, calls=calls, summary=summary)
+            if is_decided:
+                pairs: list[tuple[Word, Word]] = [(words[case], opinions[case]) for case in words if case in opinions]
                 unknown = "agreement unknown: no verdicts on this run yet"
-                say(f"agreement: {agreement(pairs).told}" if pairs else unknown)
-    say(f"{end.calls} calls; proposals are in {finished.verdict_file}")
-    if end.left:
-        warn(f"{end.left} left to judge: run the same command again")
-    if end.failed:
-        case, why = end.failed[0]
-        warn(f"{len(end.failed)} could not be sent to the model; {case.question.id}: {why}")
-    say(finished.update_verdict_scores())
-    if end.failed:
+                say(f"agreement: {agreement(pairs).text}" if pairs else unknown)
+    say(f"{summary.calls} calls; proposals are in {run.verdict_file}")
+    if summary.remaining:
+        warn(f"{summary.remaining} left to judge: run the same command again")
+    if summary.failures:
+        case, why = summary.failures[0]
+        warn(f"{len(summary.failures)} could not be sent to the model; {case.question.id}: {why}")
+    say(run.update_verdict_scores())
+    if summary.failures:
         raise typer.Exit(1)
 
 
@@ -280,22 +280,22 @@ def judge_accept(
     from ..adjudication.judging import FinishedRun
     from ..adjudication.ruling import append_rulings, now, read_rulings, select_new_decisions
 
-    finished = FinishedRun.read(folder, data, verdicts) if folder is not None else None
-    target = finished.verdict_file if finished else verdicts
+    run = FinishedRun.read(folder, data, verdicts) if folder is not None else None
+    target = run.verdict_file if run else verdicts
     if target is None:
         raise SettingsError("name the run with --run, or the verdict file with --verdicts")
     rulings = [
         ruling.model_copy(update={"by": ruling.by or by, "at": ruling.at or now(), "accepted": True})
         for ruling in read_rulings(decisions)
     ]
-    before = read_rulings(target, may_miss=True)
-    taken, refused = select_new_decisions(rulings, before, finished.dataset if finished else None)
-    append_rulings(target, taken)
-    known = len(rulings) - len(taken) - len(refused)
-    say(f"verdicts written to {target}: {len(taken)}{f' ({known} were already there)' if known else ''}")
-    for why in refused:
+    earlier = read_rulings(target, may_miss=True)
+    new_rulings, refusals = select_new_decisions(rulings, earlier, run.dataset if run else None)
+    append_rulings(target, new_rulings)
+    repeats = len(rulings) - len(new_rulings) - len(refusals)
+    say(f"verdicts written to {target}: {len(new_rulings)}{f' ({repeats} were already there)' if repeats else ''}")
+    for why in refusals:
         warn(f"rejected: {why}")
-    if finished is not None:
-        say(finished.update_verdict_scores())
-    if refused:
+    if run is not None:
+        say(run.update_verdict_scores())
+    if refusals:
         raise typer.Exit(1)

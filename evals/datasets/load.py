@@ -22,8 +22,8 @@ from ...tools.record_files import read_json, read_records
 
 def join_operators(sql: str) -> str:
     """Return a query with `>=` in place of CoSQL's `> =`, which SQLite does not parse."""
-    for split, whole in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
-        sql = sql.replace(split, whole)
+    for split, operator in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
+        sql = sql.replace(split, operator)
     return sql
 
 
@@ -78,15 +78,15 @@ class Dataset:
         """Return the path of the SQLite file of a database."""
         if name.startswith("sqlite:///"):
             return Path(name.removeprefix("sqlite:///").partition("?")[0])
-        here = f"{self.name} {self.split}"
+        label = f"{self.name} {self.split}"
         if "://" in name:
-            raise DatabaseUnavailable(f"{here}: {hide_url_secrets(name)} is not an SQLite file")
+            raise DatabaseUnavailable(f"{label}: {hide_url_secrets(name)} is not an SQLite file")
         # A name with a suffix is a file of one's own; benchmarks give each database a folder.
         for path in (root / place for root in self.databases for place in (f"{name}/{name}.sqlite", name)):
             if path.is_file():
                 return path
-        looked = ", ".join(map(str, self.databases)) or "no folder at all"
-        raise DatabaseUnavailable(f"{here}: no database {hide_url_secrets(name)!r}; looked in {looked}")
+        folders = ", ".join(map(str, self.databases)) or "no folder at all"
+        raise DatabaseUnavailable(f"{label}: no database {hide_url_secrets(name)!r}; looked in {folders}")
 
     def place(self, name: str) -> str | Path:
         """Return the path or URL at which a database is opened."""
@@ -110,12 +110,12 @@ class Dataset:
 
     def without(self, databases: Collection[str]) -> Dataset:
         """Return the dataset without the questions of some databases."""
-        known = {question.database for question in self.questions}
-        if unknown := next((name for name in databases if name not in known), None):
+        names = {question.database for question in self.questions}
+        if unknown := next((name for name in databases if name not in names), None):
             raise SettingsError(f"{self.name} {self.split} has no questions on {unknown!r}")
-        if not (left := tuple(question for question in self.questions if question.database not in databases)):
+        if not (questions := tuple(question for question in self.questions if question.database not in databases)):
             raise SettingsError(f"{self.name} {self.split} has no questions on other databases: nothing is left to ask")
-        return replace(self, questions=left)
+        return replace(self, questions=questions)
 
     def on(self, databases: Path | None) -> Dataset:
         """Return the dataset on another folder of databases, such as those of a test suite."""
@@ -144,20 +144,20 @@ class SingleDatabaseCache(ClosingContext):
     """A cache of one open database, for questions that are grouped by database."""
 
     def __init__(self) -> None:
-        self._open: tuple[str | Path, Database] | None = None
+        self._entry: tuple[str | Path, Database] | None = None
 
     def at(self, place: str | Path) -> Database:
         """Return the database at a path or URL, and open it if necessary."""
-        if self._open is None or self._open[0] != place:
+        if self._entry is None or self._entry[0] != place:
             self.close()
-            self._open = (place, Database.open(place))
-        return self._open[1]
+            self._entry = (place, Database.open(place))
+        return self._entry[1]
 
     def close(self) -> None:
         """Close the database that is open."""
-        if self._open is not None:
-            self._open[1].close()
-            self._open = None
+        if self._entry is not None:
+            self._entry[1].close()
+            self._entry = None
 
 
 R = TypeVar("R")
@@ -199,16 +199,16 @@ class DatasetLayout:
 
     def parts(self, kind: str, root: Path) -> tuple[Path, ...]:
         """Return the existing paths of databases or schemas: the dataset's own, then Spider's."""
-        found = [folder / part for folder in self._list_folders(root) for part in getattr(self, kind)]
+        paths = [folder / part for folder in self._list_folders(root) for part in getattr(self, kind)]
         if self.shared:
             roots = (root, root.parent) if root.name in self.folders else (root,)
             parts = getattr(LAYOUTS["spider"], kind)
-            found += [base / folder / part for base in roots for folder in _SPIDER for part in parts]
-        return tuple(dict.fromkeys(path for path in found if path.exists()))
+            paths += [base / folder / part for base in roots for folder in _SPIDER for part in parts]
+        return tuple(dict.fromkeys(path for path in paths if path.exists()))
 
     def _list_folders(self, root: Path) -> list[Path]:
-        named = [root / folder for folder in self.folders]
-        return [*named, root] if root.name in self.folders else named
+        folders = [root / folder for folder in self.folders]
+        return [*folders, root] if root.name in self.folders else folders
 
     def questions(self, path: Path) -> Iterator[GoldTurn]:
         """Yield the questions of a file: single questions, or the turns of interactions."""
@@ -269,7 +269,7 @@ LAYOUTS: Mapping[str, DatasetLayout] = {
 }
 
 
-_REMOVED = {
+_REMOVED_DATASETS = {
     "cosql-acts": "it was removed: give a file of your own questions with `expects`",
     "large": "it was removed: `python -m tableturn.evals.lab bench turn-cost` builds that database",
 }
@@ -286,8 +286,8 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
         return read_questions(Path(name))
     layout = LAYOUTS.get(name)
     if layout is None:
-        known = _REMOVED.get(name) or f"known: {', '.join(LAYOUTS)}, or a file of your own questions"
-        raise SettingsError(f"unknown dataset {name!r}; {known}")
+        advice = _REMOVED_DATASETS.get(name) or f"known: {', '.join(LAYOUTS)}, or a file of your own questions"
+        raise SettingsError(f"unknown dataset {name!r}; {advice}")
     if root is None:
         raise SettingsError(f"dataset {name!r}: set TABLETURN_DATA to the folder of benchmark data, or pass --data")
     if split not in layout.splits:
@@ -305,15 +305,15 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
 
 def find_empty_tables(dataset: Dataset) -> list[str]:
     """Return a warning for each database with empty tables, on which wrong queries may pass."""
-    found: list[str] = []
+    warnings: list[str] = []
     for name in sorted({question.database for question in dataset.questions}):
         # One that cannot be read is told with each of its questions.
         with suppress(DatabaseUnavailable, QueryError), Database.open(dataset.place(name)) as database:
             tables = [table.name for table in database.schema().tables if table.kind == "table"]
-            rows = {one: f"SELECT 1 FROM {quote(one, database.dialect)} LIMIT 1" for one in tables}
-            if empty := [one for one, sql in rows.items() if not database.execute(sql).rows]:
-                found.append(f"{name}: tables without rows: {', '.join(empty)}")
-    return found
+            rows = {table: f"SELECT 1 FROM {quote(table, database.dialect)} LIMIT 1" for table in tables}
+            if empty := [table for table, sql in rows.items() if not database.execute(sql).rows]:
+                warnings.append(f"{name}: tables without rows: {', '.join(empty)}")
+    return warnings
 
 
 SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".yaml", ".yml"})
@@ -357,21 +357,21 @@ def read_questions(path: Path) -> Dataset:
     turns: Counter[str] = Counter()
     for number, record in enumerate(read_records(path), 1):
         place = f"{path}, record {number}"
-        given = record
+        fields = record
         if isinstance(record, Mapping):
-            given = {key: value for key, value in record.items() if value not in (None, "")}
-            if None in given:
+            fields = {key: value for key, value in record.items() if value not in (None, "")}
+            if None in fields:
                 # What the csv module calls the cells beyond the header's.
                 raise SettingsError(f"{place}: more cells than column names: put text with commas in quotes")
-        own = parse_record(OwnQuestion, given, place)
-        name = own.id or str(number)
-        interaction = own.interaction or name
+        entry = parse_record(OwnQuestion, fields, place)
+        name = entry.id or str(number)
+        interaction = entry.interaction or name
         turns[interaction] += 1
         if turns[interaction] > 1 and questions[-1].interaction != interaction:
             raise SettingsError(f"{place}: the turns of interaction {interaction!r} must follow one another")
-        expects = ExpectedOutcome(own.expects or "answer", own.meant) if own.expects or own.meant else None
-        asked = (name, own.database, own.question, tuple(own.sql), interaction, turns[interaction])
-        questions.append(GoldTurn(*asked, own.evidence, own.level, own.disputed, expects))
+        expects = ExpectedOutcome(entry.expects or "answer", entry.meant) if entry.expects or entry.meant else None
+        about = (name, entry.database, entry.question, tuple(entry.sql), interaction, turns[interaction])
+        questions.append(GoldTurn(*about, entry.evidence, entry.level, entry.disputed, expects))
     check_unique_ids(path, [question.id for question in questions])
     return Dataset(path.stem, "all", tuple(questions), (path.parent,))
 
@@ -408,21 +408,21 @@ def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) 
             lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
             queries = [line.partition("\t")[0].strip() for line in lines]
             records = [query for query, line in zip(queries, lines, strict=True) if line.strip()]
-            forms = [records, queries] if any(one.turn > 1 for one in dataset.questions) else [queries, records]
+            forms = [records, queries] if any(turn.turn > 1 for turn in dataset.questions) else [queries, records]
     except (OSError, ValueError) as error:
         raise SettingsError(f"predictions: {path} cannot be read: {error}") from error
-    where = f"{dataset.name} {dataset.split}"
+    split = f"{dataset.name} {dataset.split}"
     if all(isinstance(record, str) for record in records):
-        for form, asked in product(forms, (dataset, part)):
-            if asked is not None and len(asked.questions) == len(form):
-                return {question.id: str(sql) for question, sql in zip(asked.questions, form, strict=True)}
-        wanted = f"{where} has {len(dataset.questions)} questions"
+        for form, subset in product(forms, (dataset, part)):
+            if subset is not None and len(subset.questions) == len(form):
+                return {question.id: str(sql) for question, sql in zip(subset.questions, form, strict=True)}
+        expected = f"{split} has {len(dataset.questions)} questions"
         if part is not None and len(part.questions) < len(dataset.questions):
-            wanted += f", {len(part.questions)} of them asked"
-        raise SettingsError(f"predictions: {path} has {len(records)} queries, but {wanted}")
-    found = [parse_record(Prediction, one, f"predictions: {path}, record {n}") for n, one in enumerate(records, 1)]
-    known = {question.id for question in dataset.questions}
-    predictions = {str(one.id): one.sql or "" for one in found}
-    if unknown := next((name for name in predictions if name not in known), None):
-        raise SettingsError(f"predictions: {path}: {where} has no question {unknown!r}")
+            expected += f", {len(part.questions)} of them asked"
+        raise SettingsError(f"predictions: {path} has {len(records)} queries, but {expected}")
+    entries = [parse_record(Prediction, item, f"predictions: {path}, record {n}") for n, item in enumerate(records, 1)]
+    ids = {question.id for question in dataset.questions}
+    predictions = {str(item.id): item.sql or "" for item in entries}
+    if unknown := next((name for name in predictions if name not in ids), None):
+        raise SettingsError(f"predictions: {path}: {split} has no question {unknown!r}")
     return predictions

@@ -28,7 +28,7 @@ from ..metrics.judging import ClauseJudge, Verdict, make_official_judge
 from ..metrics.summary import score_linking, summarize
 from ..official.exact_match import Clause
 from ..runner.record import REPLAY, RunSpec, is_replay_model
-from ..runner.results import Answered, RunResults, write_results
+from ..runner.results import JudgedAnswer, RunResults, write_results
 from ..runner.run import Listener, make_run_settings, run_evaluation
 
 Needs = Literal["nothing", "pairs", "rephrased", "simplified"]
@@ -88,21 +88,21 @@ class Experiment(_FrozenModel):
     rows: tuple[ExperimentRow, ...]
 
     @property
-    def shown(self) -> tuple[str, ...]:
+    def measures(self) -> tuple[str, ...]:
         """Names of the figures to print."""
         return self.figures or tuple(dict.fromkeys(name for row in self.rows for name in row.paper)) or ("ex", "em")
 
-    def models(self, given: Sequence[str]) -> dict[str, str]:
+    def models(self, texts: Sequence[str]) -> dict[str, str]:
         """Parse `ROW=MODEL` texts; return the models by row name."""
         names = [row.name for row in self.rows if row.combine is None and not row.not_run]
-        found: dict[str, str] = {}
-        for text in given:
+        models: dict[str, str] = {}
+        for text in texts:
             row, _, model = text.rpartition("=")  # a row's name may hold `=` itself
             if row not in names or not model:
-                known = ", ".join(map(repr, names))
-                raise SettingsError(f"--model-for takes ROW=MODEL, not {text!r}; rows that are run: {known}")
-            found[row] = model
-        return found
+                row_names = ", ".join(map(repr, names))
+                raise SettingsError(f"--model-for takes ROW=MODEL, not {text!r}; rows that are run: {row_names}")
+            models[row] = model
+        return models
 
 
 _DATA = files("tableturn.evals.experiments") / "data"
@@ -134,18 +134,18 @@ def sample_by_difficulty(
 
     With a limit, so many are drawn, as near to the shares of `levels` as whole questions allow.
     """
-    counts, whole = dict(levels), sum(levels.values())
+    counts, total = dict(levels), sum(levels.values())
     if limit is not None:
-        counts = {level: limit * count // whole for level, count in levels.items()}
-        by_remainder = sorted(levels, key=lambda level: -(limit * levels[level] % whole))
+        counts = {level: limit * count // total for level, count in levels.items()}
+        by_remainder = sorted(levels, key=lambda level: -(limit * levels[level] % total))
         for level in by_remainder[: limit - sum(counts.values())]:
             counts[level] += 1
     chance = Random(0)  # noqa: S311 - a sample, not a secret
     pools: dict[str, list[GoldTurn]] = defaultdict(list)
     for question in dataset.questions:
         pools[level_of(question)].append(question)
-    drawn = {one.id for level, n in counts.items() for one in chance.sample(pools[level], min(n, len(pools[level])))}
-    return replace(dataset, questions=tuple(question for question in dataset.questions if question.id in drawn))
+    ids = {turn.id for level, n in counts.items() for turn in chance.sample(pools[level], min(n, len(pools[level])))}
+    return replace(dataset, questions=tuple(question for question in dataset.questions if question.id in ids))
 
 
 ENOUGH = 0.9
@@ -173,13 +173,13 @@ def explain_missing_examples(needs: Needs, place: str | None, embedding: str) ->
             f"built-in ones would be shown with them: it takes {ENOUGH_SHARED}, which {_MAKES['pairs']} adds"
         )
     if needs == "simplified":
-        ready = [pair for pair in pairs if pair.simplified]
+        usable = [pair for pair in pairs if pair.simplified]
     else:
         # CREDIT-SQL shows a rephrased question with its whole schema.
-        ready = [pair for pair in pairs if needs == "pairs" or (pair.rephrased and pair.database_schema)]
-    if len(ready) >= ENOUGH * len(pairs):
+        usable = [pair for pair in pairs if needs == "pairs" or (pair.rephrased and pair.database_schema)]
+    if len(usable) >= ENOUGH * len(pairs):
         return ""
-    return f"of the {len(pairs)} pairs of the example store {place} {len(ready)} are {needs}: {_MAKES[needs]} goes on"
+    return f"of the {len(pairs)} pairs of the example store {place} {len(usable)} are {needs}: {_MAKES[needs]} goes on"
 
 
 _COLUMNS = (13, 21, 30, 47, 57, 67, 83)  # how many columns the databases of Track-SQL's table 15 have
@@ -187,65 +187,65 @@ _COLUMNS = (13, 21, 30, 47, 57, 67, 83)  # how many columns the databases of Tra
 
 def _judge_queries(run: RunResults, dataset: Dataset, queries: Iterable[str]) -> list[Verdict]:
     with make_official_judge(dataset) as judge:
-        return list(map(judge.judge, run.asked.questions, queries))
+        return list(map(judge.judge, run.dataset.questions, queries))
 
 
-def _collect_figures(run: RunResults, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
-    """Return EX and EM, TS if there are suites, and the further figures named in `shown`."""
+def _collect_figures(run: RunResults, suites: Path | None, names: Sequence[str]) -> dict[str, float]:
+    """Return EX and EM, TS if there are suites, and the further figures named in `names`."""
     ours = _score_groups(run.official)
     if suites is not None:
-        judged = _score_groups(_judge_queries(run, run.asked.on(suites), [record.sql for record, _ in run.answered]))
-        ours |= {f"{name.removesuffix('ex')}ts": ex for name, ex in judged.items() if name.endswith("ex")}
-    if any(name.startswith("attempt") for name in shown):
+        scores = _score_groups(_judge_queries(run, run.dataset.on(suites), [record.sql for record, _ in run.answers]))
+        ours |= {f"{name.removesuffix('ex')}ts": ex for name, ex in scores.items() if name.endswith("ex")}
+    if any(name.startswith("attempt") for name in names):
         ours |= _compute_ex_by_attempt(run)
-    if "em_ex" in shown:
+    if "em_ex" in names:
         ours |= _compute_clause_error_shares(run)
     ours |= {name: 100 * run.linking[name] for name in ("trs", "crs", "crs_all") if name in run.linking}
-    if any(name.endswith("_f1") for name in shown):
+    if any(name.endswith("_f1") for name in names):
         # Track-SQL, tables 10 and 11.
-        found = score_linking([(gold, schema, record.linked) for gold, schema, record in run.linked()])
-        ours |= {name: 100 * value for name, value in found.items()}
-    return ours | (_compute_step_seconds(run) if any(name.endswith("_seconds") for name in shown) else {})
+        linking = score_linking([(gold, schema, record.linked) for gold, schema, record in run.find_linked_turns()])
+        ours |= {name: 100 * value for name, value in linking.items()}
+    return ours | (_compute_step_seconds(run) if any(name.endswith("_seconds") for name in names) else {})
 
 
 def _compute_ex_by_attempt(run: RunResults) -> dict[str, float]:
     """Return EX as if the loop had ended after each attempt (revision chain, figure 3)."""
-    tried = [[attempt["sql"] for attempt in record.attempts] or [record.sql] for record, _ in run.answered]
-    found: dict[str, float] = {}
-    for number in range(1, max(map(len, tried), default=0) + 1):
-        scores = _score_groups(_judge_queries(run, run.asked, [queries[:number][-1] for queries in tried]))
-        found |= {f"attempt{number}_ex": scores["ex"]} if "ex" in scores else {}
-    return found
+    drafts = [[attempt["sql"] for attempt in record.attempts] or [record.sql] for record, _ in run.answers]
+    figures: dict[str, float] = {}
+    for number in range(1, max(map(len, drafts), default=0) + 1):
+        scores = _score_groups(_judge_queries(run, run.dataset, [queries[:number][-1] for queries in drafts]))
+        figures |= {f"attempt{number}_ex": scores["ex"]} if "ex" in scores else {}
+    return figures
 
 
 def _compute_clause_error_shares(run: RunResults) -> dict[str, float]:
     """Return the agreement of EM and EX, and EM's errors by clause (CREDIT-SQL figure 7)."""
-    known = [(verdict.em, verdict.ex is True) for verdict in run.official if verdict.em is not None]
+    outcomes = [(verdict.em, verdict.ex is True) for verdict in run.official if verdict.em is not None]
     names = {"em_ex": (True, True), "em_only": (True, False), "ex_only": (False, True), "neither": (False, False)}
-    found = {name: 100 * fmean(pair == kind for pair in known) for name, kind in names.items()} if known else {}
-    with ClauseJudge(run.asked) as judge:
-        wrong = [judge.find_prediction_differences(one.question, one.sql) for one in run.official if one.em is False]
+    shares = {name: 100 * fmean(pair == kind for pair in outcomes) for name, kind in names.items()} if outcomes else {}
+    with ClauseJudge(run.dataset) as judge:
+        wrong = [judge.find_prediction_differences(row.question, row.sql) for row in run.official if row.em is False]
     for clause in get_args(Clause) if wrong else ():
-        found[f"miss_{clause.replace('/', '_').lower()}"] = 100 * fmean(clause in clauses for clauses in wrong)
-    return found
+        shares[f"miss_{clause.replace('/', '_').lower()}"] = 100 * fmean(clause in clauses for clauses in wrong)
+    return shares
 
 
 def _compute_step_seconds(run: RunResults) -> dict[str, float]:
     """Return the seconds for linking and generating per question and in total."""
-    found: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     by_step: dict[str, list[float]] = defaultdict(list)
-    for record, _ in run.answered:
+    for record, _ in run.answers:
         for step, usage in (record.usage_by_node or {}).items():
             by_step[step].append(usage["seconds"])
     for step in ("link", "generate"):
-        if took := by_step[step]:
-            found |= {f"{step}_seconds": fmean(took), f"{step}_total_seconds": sum(took)}
+        if times := by_step[step]:
+            seconds |= {f"{step}_seconds": fmean(times), f"{step}_total_seconds": sum(times)}
     by_columns: dict[int, list[float]] = defaultdict(list)
-    for _, schema, record in run.linked():
+    for _, schema, record in run.find_linked_turns():
         if usage := (record.usage_by_node or {}).get("link"):
             nearest = min(_COLUMNS, key=lambda number: abs(number - schema.total_columns))
             by_columns[nearest].append(usage["seconds"])
-    return found | {f"link_{number}_columns_seconds": fmean(took) for number, took in by_columns.items()}
+    return seconds | {f"link_{number}_columns_seconds": fmean(times) for number, times in by_columns.items()}
 
 
 def _score_groups(verdicts: Sequence[Verdict]) -> dict[str, float]:
@@ -264,16 +264,16 @@ def _score_groups(verdicts: Sequence[Verdict]) -> dict[str, float]:
 
 def choose_majority_predictions(runs: Sequence[RunResults]) -> RunResults:
     """Return for each question the prediction that most runs agree on (CREDIT-SQL 5.2)."""
-    asked, chosen = runs[0].asked, list[Answered]()
-    with ClauseJudge(asked) as judge:
+    dataset, answers = runs[0].dataset, list[JudgedAnswer]()
+    with ClauseJudge(dataset) as judge:
 
-        def is_same_prediction(first: Answered, other: Answered) -> bool:
-            sql = first[0].sql
-            same = judge.is_exact_match(replace(first[1].question, golds=(sql,)), other[0].sql)
-            return sql == other[0].sql or same is True
+        def is_same_prediction(answer: JudgedAnswer, other_answer: JudgedAnswer) -> bool:
+            sql = answer[0].sql
+            is_match = judge.is_exact_match(replace(answer[1].question, golds=(sql,)), other_answer[0].sql)
+            return sql == other_answer[0].sql or is_match is True
 
-        for turns in zip(*(run.answered for run in runs), strict=True):
-            groups: list[list[Answered]] = []
+        for turns in zip(*(run.answers for run in runs), strict=True):
+            groups: list[list[JudgedAnswer]] = []
             for turn in turns:
                 group = next((group for group in groups if is_same_prediction(group[0], turn)), None)
                 if group is None:
@@ -281,15 +281,15 @@ def choose_majority_predictions(runs: Sequence[RunResults]) -> RunResults:
                 group.append(turn)
             record, verdict = max(groups, key=len)[0]
             # Neither linked items nor times are part of a vote.
-            chosen.append((replace(record, linked=(), usage_by_node=None), verdict))
-    return RunResults(asked, chosen)
+            answers.append((replace(record, linked=(), usage_by_node=None), verdict))
+    return RunResults(dataset, answers)
 
 
 Listen: TypeAlias = Callable[[str, int], AbstractContextManager[Listener]]
 """Given a row's name and its number of questions, what is told about each question while the row runs."""
 
 
-_SEEDS_APART = 20
+_SEED_STEP = 20
 """How far the seeds of two repeats are apart: as many sets as CREDIT-SQL votes over. So all rows of one repeat choose
 among the same sets (figure 4), and no two repeats share one."""
 
@@ -333,7 +333,7 @@ class MeasuredRow:
 def measure(experiment: Experiment, setup: ExperimentSetup, out: Path, listen: Listen) -> list[MeasuredRow]:
     """Run every row of an experiment in a resumable folder, and score it as the paper does."""
     done: dict[str, list[list[RunResults]]] = {}
-    measured: list[MeasuredRow] = []
+    figures: list[MeasuredRow] = []
     errors: list[TableturnError] = []
     for row in experiment.rows:
         try:
@@ -345,13 +345,13 @@ def measure(experiment: Experiment, setup: ExperimentSetup, out: Path, listen: L
                 done[row.name] = _run_row(row, experiment, setup, out, listen)
             elif row.combine.of not in done:
                 raise NotRun(f"the row {row.combine.of!r} was not run")
-            measured.append(_compute_measured_row(row, done, experiment, setup))
+            figures.append(_compute_measured_row(row, done, experiment, setup))
         except TableturnError as error:
             errors.append(error)
-            measured.append(MeasuredRow(row.name, row.paper, {}, str(error)))
-    if len(errors) == len(measured):
+            figures.append(MeasuredRow(row.name, row.paper, {}, str(error)))
+    if len(errors) == len(figures):
         raise next((error for error in errors if not isinstance(error, NotRun)), errors[0])
-    return measured
+    return figures
 
 
 def _run_row(
@@ -361,12 +361,12 @@ def _run_row(
     name, options, model = row.dataset or experiment.dataset, setup.options, setup.get_row_model(row)
     try:
         dataset = load_dataset(name, options.split or "dev", setup.data)
-        left = dataset.without(options.without)
-        asked = left.first(options.limit)
+        questions = dataset.without(options.without)
+        sample = questions.first(options.limit)
         if experiment.levels:
-            with ClauseJudge(left) as judge:
-                asked = sample_by_difficulty(left, judge.hardness, experiment.levels, options.limit)
-        for database in {question.database for question in asked.questions}:
+            with ClauseJudge(questions) as judge:
+                sample = sample_by_difficulty(questions, judge.hardness, experiment.levels, options.limit)
+        for database in {question.database for question in sample.questions}:
             dataset.place(database)
     except (SettingsError, DatabaseUnavailable) as error:
         raise NotRun(str(error)) from None
@@ -392,19 +392,19 @@ def _run_row(
             raise NotRun(reason)
     folder = out / re.sub(r"[^a-z0-9]+", "-", row.name.lower()).strip("-")
     repeats: list[list[RunResults]] = []
-    for first in range(0, setup.repeats * _SEEDS_APART, _SEEDS_APART):
+    for first_seed in range(0, setup.repeats * _SEED_STEP, _SEED_STEP):
         repeats.append([])
-        for seed in range(first, first + row.seeds):
-            seeded = replace(spec, settings={**row.settings, "example_seed": seed}) if seed else spec
+        for seed in range(first_seed, first_seed + row.seeds):
+            run_spec = replace(spec, settings={**row.settings, "example_seed": seed}) if seed else spec
             place = folder / f"seed-{seed}" if setup.repeats > 1 or row.seeds > 1 else folder
-            with listen(row.name, len(asked.questions)) as listener:
-                answered = run_evaluation(
-                    seeded, dataset, place, jobs=setup.jobs, listener=listener, asked=asked, annotations=out
+            with listen(row.name, len(sample.questions)) as listener:
+                answers = run_evaluation(
+                    run_spec, dataset, place, jobs=setup.jobs, listener=listener, part=sample, annotations=out
                 )
-            if unasked := [record for record, _ in answered if not record.asked]:
-                raise ModelError(f"{len(unasked)} of {len(answered)} questions could not be asked ({unasked[0].text})")
-            repeats[-1].append(results := RunResults(asked, answered))
-            write_results(results.as_json(seeded), place)
+            if missing := [record for record, _ in answers if not record.asked]:
+                raise ModelError(f"{len(missing)} of {len(answers)} questions could not be asked ({missing[0].text})")
+            repeats[-1].append(results := RunResults(sample, answers))
+            write_results(results.as_json(run_spec), place)
     return repeats
 
 
@@ -415,30 +415,30 @@ def _compute_measured_row(
     row: ExperimentRow, done: Mapping[str, list[list[RunResults]]], experiment: Experiment, setup: ExperimentSetup
 ) -> MeasuredRow:
     """Return a row's figures over its own runs, or over those of the row that it combines."""
-    combine, how = row.combine, row.combine.how if row.combine else "mean"
+    combine, mode = row.combine, row.combine.how if row.combine else "mean"
     repeats = [runs[: combine.first] for runs in done[combine.of]] if combine else done[row.name]
-    take = {"min": min, "max": max}.get(how, fmean)
-    found: list[dict[str, float]] = []
+    take = {"min": min, "max": max}.get(mode, fmean)
+    scores: list[dict[str, float]] = []
     for runs in repeats:
-        counted = [choose_majority_predictions(runs)] if how == "vote" else runs
-        found.append(_merge_figures([_collect_figures(run, setup.suites, experiment.shown) for run in counted], take))
-    first = repeats[0][0]
-    notes = [record.notes for runs in repeats for run in runs for record, _ in run.answered]
+        group = [choose_majority_predictions(runs)] if mode == "vote" else runs
+        scores.append(_merge_figures([_collect_figures(run, setup.suites, experiment.measures) for run in group], take))
+    first_run = repeats[0][0]
+    notes = [record.notes for runs in repeats for run in runs for record, _ in run.answers]
     # The official EX of each tenth of the questions, in order (SQL-CRAFT A.2).
-    right = np.array([verdict.ex is True for verdict in first.official] if experiment.parts else [])
+    right = np.array([verdict.ex is True for verdict in first_run.official] if experiment.parts else [])
     parts = np.array_split(right, 10) if len(right) >= 10 else ()
     return MeasuredRow(
         row.name,
         row.paper,
-        _merge_figures(found, fmean),
-        deviations=_merge_figures(found, stdev) if len(found) > 1 else {},
-        runs=len(found) * len(repeats[0]),
-        questions=len(first.asked.questions),
-        dataset=f"{first.asked.name} {first.asked.split}",
+        _merge_figures(scores, fmean),
+        deviations=_merge_figures(scores, stdev) if len(scores) > 1 else {},
+        runs=len(scores) * len(repeats[0]),
+        questions=len(first_run.dataset.questions),
+        dataset=f"{first_run.dataset.name} {first_run.dataset.split}",
         parts=tuple(100 * float(part.mean()) for part in parts),
-        predictions={} if combine else {record.id: record.sql for record, _ in first.answered},
+        predictions={} if combine else {record.id: record.sql for record, _ in first_run.answers},
         replayed=is_replay_model(setup.get_row_model(row)),
-        short=sum(any(map(_NO_ROOM.match, said)) for said in notes),
+        short=sum(any(map(_NO_ROOM.match, texts)) for texts in notes),
     )
 
 
@@ -449,44 +449,44 @@ def _merge_figures(runs: Sequence[Mapping[str, float]], take: Callable[[list[flo
 
 def list_remarks(experiment: Experiment, setup: ExperimentSetup, rows: Sequence[MeasuredRow]) -> list[str]:
     """Return remarks for reading the figures: differences from the paper, and limits."""
-    ran, options = [row for row in rows if row.runs], setup.options
-    replayed = [row for row in ran if row.replayed]
+    run_rows, options = [row for row in rows if row.runs], setup.options
+    replays = [row for row in run_rows if row.replayed]
     paper = f"The paper ran {experiment.model}; here" if experiment.model else "Here"
-    told = [f"{paper}: {options.model or 'offline'}."]
-    told += [f"{row}: {model}." for row, model in setup.models.items()]
+    remarks = [f"{paper}: {options.model or 'offline'}."]
+    remarks += [f"{row}: {model}." for row, model in setup.models.items()]
     if options.annotator:
-        told.append(f"Schemas described by {options.annotator}.")
+        remarks.append(f"Schemas described by {options.annotator}.")
     elif any(
         setup.get_row_model(row) == "offline" or is_replay_model(setup.get_row_model(row))
         for row in experiment.rows
         if make_settings(row.settings, preset=row.preset).annotate
     ):
-        told.append("Schemas are not described: pass --annotator MODEL to describe them.")
+        remarks.append("Schemas are not described: pass --annotator MODEL to describe them.")
     if experiment.levels:
-        told.append("Questions are drawn with the paper's shares of the levels of difficulty.")
-    if experiment.needs != "nothing" and options.examples is not None and len(replayed) < len(ran):
-        told.append(f"Examples from {options.examples}, found by the embedding {options.embedding}.")
+        remarks.append("Questions are drawn with the paper's shares of the levels of difficulty.")
+    if experiment.needs != "nothing" and options.examples is not None and len(replays) < len(run_rows):
+        remarks.append(f"Examples from {options.examples}, found by the embedding {options.embedding}.")
     repeats = setup.repeats if setup.repeats > 1 else None
-    given = {"limit": options.limit, "without": ", ".join(options.without), "repeats": repeats}
-    told += [f"With --{name} {value}." for name, value in given.items() if value]
-    for row in ran:
+    option_values = {"limit": options.limit, "without": ", ".join(options.without), "repeats": repeats}
+    remarks += [f"With --{name} {value}." for name, value in option_values.items() if value]
+    for row in run_rows:
         if row.short:
-            asked = row.runs * row.questions
-            told.append(f"{row.name}: {row.short} of {asked} questions had no room for all their examples.")
-    if replayed:
-        told.append("Replayed: recorded predictions stand for the model's replies.")
-        said = [(row.dataset, sorted(row.predictions.items())) for row in ran if row.predictions]
-        others = [one for place, one in enumerate(said) if one in said[:place]]
-        if others and len(said) - len(others) == len({dataset for dataset, _ in said}):
-            told.append("All rows share their predictions, so EX, EM and TS do not compare them.")
-    parts = [row for row in ran if row.parts]
+            total = row.runs * row.questions
+            remarks.append(f"{row.name}: {row.short} of {total} questions had no room for all their examples.")
+    if replays:
+        remarks.append("Replayed: recorded predictions stand for the model's replies.")
+        predictions = [(row.dataset, sorted(row.predictions.items())) for row in run_rows if row.predictions]
+        copies = [item for place, item in enumerate(predictions) if item in predictions[:place]]
+        if copies and len(predictions) - len(copies) == len({dataset for dataset, _ in predictions}):
+            remarks.append("All rows share their predictions, so EX, EM and TS do not compare them.")
+    parts = [row for row in run_rows if row.parts]
     if len(parts) > 1:
         # SQL-CRAFT A.2, between the first two rows.
         from scipy.stats import mannwhitneyu
 
         p = float(mannwhitneyu(parts[0].parts, parts[1].parts, alternative="two-sided").pvalue)
-        told.append(f"Mann-Whitney U test between {parts[0].name} and {parts[1].name}: p = {p:.4f}.")
-    return told
+        remarks.append(f"Mann-Whitney U test between {parts[0].name} and {parts[1].name}: p = {p:.4f}.")
+    return remarks
 
 
 def format_row_name(row: MeasuredRow) -> str:

@@ -47,7 +47,7 @@ class RowOrder:
     ordered: bool  # whether its outermost level has an ORDER BY; one in a subquery or a window says nothing
     with_keys: str = ""  # the query with its sort keys as further output columns; empty if they cannot be added
     keys: int = 0  # how many were added
-    unlimited: str = ""  # `with_keys` without the limit; empty if there is none, or rows are skipped before it
+    without_limit: str = ""  # `with_keys` without the limit; empty if there is none, or rows are skipped before it
 
 
 def find_row_order(gold: str, dialect: str = "sqlite") -> RowOrder:
@@ -64,8 +64,8 @@ def find_row_order(gold: str, dialect: str = "sqlite") -> RowOrder:
     if not isinstance(tree, exp.Select) or tree.args.get("distinct"):
         return RowOrder(True)
     columns = tree.expressions
-    named = {column.alias.lower(): column.this for column in reversed(columns) if isinstance(column, exp.Alias)}
-    keyed = tree.copy()
+    aliases = {column.alias.lower(): column.this for column in reversed(columns) if isinstance(column, exp.Alias)}
+    query = tree.copy()
     for item in order.expressions:
         key = item.this if isinstance(item, exp.Ordered) else item
         if isinstance(key, exp.Literal) and key.is_int:
@@ -74,12 +74,12 @@ def find_row_order(gold: str, dialect: str = "sqlite") -> RowOrder:
                 return RowOrder(True)
             key = columns[place - 1].unalias()
         elif isinstance(key, exp.Column) and not key.table:
-            key = named.get(key.name.lower(), key)
-        keyed.append("expressions", key.copy())
-    unlimited = keyed.copy()
-    unlimited.set("limit", None)
-    cut = bool(tree.args.get("limit")) and not tree.args.get("offset")
-    return RowOrder(True, keyed.sql(dialect), len(order.expressions), unlimited.sql(dialect) if cut else "")
+            key = aliases.get(key.name.lower(), key)
+        query.append("expressions", key.copy())
+    full_query = query.copy()
+    full_query.set("limit", None)
+    is_cut = bool(tree.args.get("limit")) and not tree.args.get("offset")
+    return RowOrder(True, query.sql(dialect), len(order.expressions), full_query.sql(dialect) if is_cut else "")
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,13 @@ class ExpectedResult:
             return True
         if not self.ties or not self.cut:
             return False
-        before = [row for row, label in zip(self.table.rows, self.ties, strict=True) if label != self.ties[-1]]
-        wanted = len(self.ties) - len(before)
-        there = Counter(self.cut) & Counter(table.rows)
+        head = [row for row, label in zip(self.table.rows, self.ties, strict=True) if label != self.ties[-1]]
+        count = len(self.ties) - len(head)
+        matches = Counter(self.cut) & Counter(table.rows)
         # A single row may be any of the tie; of several, those count that the result does contain.
-        chosen = [[row] for row in self.cut] if wanted == 1 else [list(there.elements())[:wanted]]
+        choices = [[row] for row in self.cut] if count == 1 else [list(matches.elements())[:count]]
         return any(
-            same_result([*before, *rows], table, ordered=True, ties=self.ties) for rows in chosen if len(rows) == wanted
+            same_result([*head, *rows], table, ordered=True, ties=self.ties) for rows in choices if len(rows) == count
         )
 
 
@@ -119,23 +119,23 @@ def compute_expected_result(database: Database, sql: str, limits: Limits = GOLD_
     if table.truncated:
         raise Unfit(f"its result has more than {limits.rows:,} rows", "too_large")
     order = find_row_order(sql, database.dialect)
-    found = ExpectedResult(table, order)
+    expected = ExpectedResult(table, order)
     try:
-        keyed = database.execute(order.with_keys, limits).rows if order.with_keys and table.rows else ()
-        if keyed and [row[: -order.keys] for row in keyed] == list(table.rows):
-            ties = [row[-order.keys :] for row in keyed]
+        keyed_rows = database.execute(order.with_keys, limits).rows if order.with_keys and table.rows else ()
+        if keyed_rows and [row[: -order.keys] for row in keyed_rows] == list(table.rows):
+            ties = [row[-order.keys :] for row in keyed_rows]
             cut: list[_Row] = []
-            if order.unlimited:
-                past = database.execute(order.unlimited, replace(limits, rows=len(ties) + CANDIDATES)).rows
+            if order.without_limit:
+                past = database.execute(order.without_limit, replace(limits, rows=len(ties) + CANDIDATES)).rows
                 cut = [row[: -order.keys] for row in past if row[-order.keys :] == ties[-1]]
             # The limit cuts through no tie if the gold has all of its rows.
-            found = ExpectedResult(table, order, ties, cut if len(cut) > ties.count(ties[-1]) else ())
+            expected = ExpectedResult(table, order, ties, cut if len(cut) > ties.count(ties[-1]) else ())
     except QueryError:
         pass  # then ties are unknown
     for _ in range(_TRIALS if _BY_CHANCE.search(sql) else 0):
-        if not found.allows(database.execute(sql, limits)):
+        if not expected.allows(database.execute(sql, limits)):
             raise Unfit(OTHER_RESULT)
-    return found
+    return expected
 
 
 @dataclass(frozen=True)
@@ -242,14 +242,14 @@ class StrictJudge(ClosingContext):
         if not sql.strip():
             return replace(verdict, error="no prediction")
         try:
-            same = all(self._has_expected_result(file, sql, accepted) for file, accepted in golds.items())
+            is_same = all(self._has_expected_result(file, sql, results) for file, results in golds.items())
         except DatabaseUnavailable as error:  # gone since its gold ran
             return Verdict(question, sql, hardness=level, error=f"{UNREACHABLE}: {error}")
         except QueryError as error:
             return replace(verdict, error=str(error))
-        if not same and sql in question.golds:
+        if not is_same and sql in question.golds:
             return replace(verdict, ex=None, valid=True, error=f"{UNFIT}: {OTHER_RESULT}")
-        return replace(verdict, ex=same, valid=True)
+        return replace(verdict, ex=is_same, valid=True)
 
     def get_gold_table(self, question: GoldTurn) -> Table | None:
         """Return the first gold's result on the schema's first database; None if it does not run."""
@@ -317,8 +317,8 @@ class OfficialJudge(ClauseJudge):
             execution = execute_and_compare(sql, question.golds[0], question.database, self.databases)
         except (QueryFailed, DatabaseUnavailable) as error:
             return Verdict(question, sql, hardness=level, error=str(error))
-        matched = self.is_exact_match(question, sql)
-        return Verdict(question, sql, execution.same, matched, not execution.error, level, execution.error)
+        em = self.is_exact_match(question, sql)
+        return Verdict(question, sql, execution.same, em, not execution.error, level, execution.error)
 
 
 def make_official_judge(dataset: Dataset) -> OfficialJudge | BirdJudge:
@@ -350,5 +350,5 @@ def error_class(verdict: Verdict, clauses: ClauseJudge) -> ErrorClass | None:
     query, gold = clauses.read(question, sql), clauses.read(question, question.golds[0])
     if query is None or gold is None or len(query.outputs) <= len(gold.outputs):
         return "logic"
-    others = set(clauses.find_prediction_differences(question, sql)) - {"select", "keywords"}
-    return "logic" if others else "imprecise"
+    other_clauses = set(clauses.find_prediction_differences(question, sql)) - {"select", "keywords"}
+    return "logic" if other_clauses else "imprecise"

@@ -65,21 +65,21 @@ class RunComparison:
                 f"{better} is better than {worse}: {abs(100 * self.difference):.1f} points on {self.n} questions "
                 f"({second} less {first}: {change}{between}; p = {self.p:.4f})."
             )
-        shown = "so few can show no difference at all"
+        limit = "so few can show no difference at all"
         if self.detectable is not None:
-            shown = f"so many can show {100 * self.detectable:.0f} points"
+            limit = f"so many can show {100 * self.detectable:.0f} points"
         return (
             f"{second} and {first} cannot be told apart on these {self.n} questions: "
-            f"{change} points{between}, p = {self.p:.4f}; {shown}."
+            f"{change} points{between}, p = {self.p:.4f}; {limit}."
         )
 
 
 def number_repeats(keys: Iterable[Hashable]) -> Iterator[tuple[Hashable, int]]:
     """Yield each key with how many of the same came before, which tells equal ones apart."""
-    seen = Counter[Hashable]()
+    counts = Counter[Hashable]()
     for key in keys:
-        yield key, seen[key]
-        seen[key] += 1
+        yield key, counts[key]
+        counts[key] += 1
 
 
 def compare(first: Mapping[Any, JudgedOutcome], second: Mapping[Any, JudgedOutcome]) -> RunComparison:
@@ -116,15 +116,15 @@ def detectable(n: int, discordant: float) -> float | None:
     >>> round(detectable(6, 0.0), 2), round(detectable(60, 0.115), 2), round(detectable(1000, 0.115), 3)
     (0.96, 0.13, 0.03)
     """
-    told_apart = np.arange(n + 1)
+    counts = np.arange(n + 1)
     # So many of the questions that just one has right must be the better one's; more than all of them for five.
-    won = stats.binom.isf(SIGNIFICANT / 2, told_apart, 0.5) + 1
+    won = stats.binom.isf(SIGNIFICANT / 2, counts, 0.5) + 1
 
     def compute_power_shortfall(difference: float) -> float:
         # By how much the power is less than the usual one, which finds such a difference in four of five cases.
         share = max(discordant, difference)
-        found = stats.binom.sf(won - 1, told_apart, (share + difference) / (2 * share))
-        return 0.8 - float(stats.binom.pmf(told_apart, n, share) @ found)
+        power = stats.binom.sf(won - 1, counts, (share + difference) / (2 * share))
+        return 0.8 - float(stats.binom.pmf(counts, n, share) @ power)
 
     if compute_power_shortfall(1.0) > 0:
         return None
@@ -141,9 +141,9 @@ def compute_interval(outcomes: Sequence[tuple[str, int]]) -> ConfidenceInterval 
         return hit.sum(axis=axis) / size.sum(axis=axis)
 
     rng = np.random.default_rng(0)
-    how: Any = {"paired": True, "vectorized": True, "n_resamples": 2_000, "method": "percentile", "rng": rng}
-    found = stats.bootstrap((sums, sizes), compute_share, **how).confidence_interval
-    return ConfidenceInterval(float(found.low), float(found.high))
+    options: Any = {"paired": True, "vectorized": True, "n_resamples": 2_000, "method": "percentile", "rng": rng}
+    interval = stats.bootstrap((sums, sizes), compute_share, **options).confidence_interval
+    return ConfidenceInterval(float(interval.low), float(interval.high))
 
 
 def _sum_outcomes_by_cluster(outcomes: Sequence[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
@@ -192,21 +192,21 @@ def find_level(answers: Sequence[tuple[float, bool]], alpha: float, certainty: f
     """
     surest = sorted(answers, key=lambda answer: -answer[0])
     wrong = np.cumsum([0, *(not right for _, right in surest)]).tolist()
-    risk, found, tested, total = 1 - certainty, 0, 0, len(surest)
+    risk, best_size, end, total = 1 - certainty, 0, 0, len(surest)
     # Among few a single wrong answer, met by chance, would end the search; by simulation of models that are wrong on 1
     # to 10 % the surest half does about as well as any other start. Only sizes at which one more may be wrong than
     # before are tested, and all answers: in between, a wrong answer would end what the next few right ones let go on.
     sizes = [size for size in find_least_sample_sizes(alpha, risk, total) if size >= total / 2]
     for size in (*sizes, total) if sizes else ():
-        if size <= tested:
+        if size <= end:
             continue
         # Answers of one confidence are trusted together or not at all.
-        tested = next((n for n in range(size, total) if surest[n][0] < surest[size - 1][0]), total)
-        if _compute_binomial_tail(wrong[tested], tested, alpha) > risk:
+        end = next((n for n in range(size, total) if surest[n][0] < surest[size - 1][0]), total)
+        if _compute_binomial_tail(wrong[end], end, alpha) > risk:
             break
-        found = tested
-    if found:
-        return ConfidenceLevel(surest[found - 1][0], total, wrong[total], found, wrong[found])
+        best_size = end
+    if best_size:
+        return ConfidenceLevel(surest[best_size - 1][0], total, wrong[total], best_size, wrong[best_size])
     # Of the surest answers, so many as would do without a wrong one.
     enough = _find_next_sample_size(0, 1, alpha, risk)
     size = _find_next_sample_size(wrong[min(enough, total)], enough, alpha, risk)

@@ -59,7 +59,7 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         turns = list(group)
         # An interaction has no outcome if one of its turns has none.
         outcomes = ([turn.ex for turn in turns], [turn.em for turn in turns])
-        ex, em = (None if None in found else all(found) for found in outcomes)
+        ex, em = (None if None in values else all(values) for values in outcomes)
         interactions.append(replace(turns[0], ex=ex, em=em, valid=all(turn.valid for turn in turns)))
     return Summary(
         all=score(verdicts),
@@ -75,15 +75,15 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
 
 def share(outcomes: Iterable[bool | None]) -> float | None:
     """Return the share of true outcomes among the known ones; None if none is known."""
-    known = [outcome for outcome in outcomes if outcome is not None]
-    return sum(known) / len(known) if known else None
+    values = [outcome for outcome in outcomes if outcome is not None]
+    return sum(values) / len(values) if values else None
 
 
 def score(verdicts: Sequence[Verdict]) -> Scores:
     """Compute the accuracy scores over verdicts."""
-    judged = [verdict for verdict in verdicts if verdict.ex is not None]
-    ex, em = share(verdict.ex for verdict in judged), share(verdict.em for verdict in verdicts)
-    return Scores(len(verdicts), ex, em, share(verdict.valid for verdict in judged), len(judged))
+    results = [verdict for verdict in verdicts if verdict.ex is not None]
+    ex, em = share(verdict.ex for verdict in results), share(verdict.em for verdict in verdicts)
+    return Scores(len(verdicts), ex, em, share(verdict.valid for verdict in results), len(results))
 
 
 def as_json(verdicts: Sequence[Verdict]) -> dict[str, Any]:
@@ -101,44 +101,44 @@ def compute_model_standings(records: Sequence[ModelRunRecord]) -> list[dict[str,
     """Return each model's record per database, as `tableturn models --json` prints it."""
 
     def sum_right_and_judged(outcomes: Iterable[tuple[int | None, int]]) -> dict[str, int] | None:
-        known = [(right, n) for right, n in outcomes if right is not None]
-        return {"right": sum(right for right, _ in known), "judged": sum(n for _, n in known)} if known else None
+        counts = [(right, n) for right, n in outcomes if right is not None]
+        return {"right": sum(right for right, _ in counts), "judged": sum(n for _, n in counts)} if counts else None
 
-    found: list[dict[str, Any]] = []
-    of_one = attrgetter("model", "database")
-    for (model, database), group in groupby(sorted(records, key=of_one), key=of_one):
-        own = list(group)
-        found.append(
+    standings: list[dict[str, Any]] = []
+    key = attrgetter("model", "database")
+    for (model, database), group in groupby(sorted(records, key=key), key=key):
+        runs = list(group)
+        standings.append(
             {
                 "model": model,
                 "database": database,
-                "runs": len(own),
-                "n": sum(record.n for record in own),
-                "by_gold": sum_right_and_judged((record.right_gold, record.n) for record in own),
-                "by_verdict": sum_right_and_judged((record.right_verdict, record.n) for record in own),
-                "calls": sum(record.calls for record in own),
-                "prompt_tokens": sum(record.prompt_tokens for record in own),
-                "last": max(record.time for record in own),
+                "runs": len(runs),
+                "n": sum(record.n for record in runs),
+                "by_gold": sum_right_and_judged((record.right_gold, record.n) for record in runs),
+                "by_verdict": sum_right_and_judged((record.right_verdict, record.n) for record in runs),
+                "calls": sum(record.calls for record in runs),
+                "prompt_tokens": sum(record.prompt_tokens for record in runs),
+                "last": max(record.time for record in runs),
             }
         )
-    return found
+    return standings
 
 
 def format_share_with_interval(share: Mapping[str, int] | None) -> str:
     """Format a share of right answers in percent with Wilson's interval; a dash for None."""
     if share is None:
         return "-"
-    found = compute_wilson_interval(share["right"], share["judged"])
-    between = f" ({100 * found.low:.0f} to {100 * found.high:.0f})" if found else ""
+    interval = compute_wilson_interval(share["right"], share["judged"])
+    between = f" ({100 * interval.low:.0f} to {100 * interval.high:.0f})" if interval else ""
     return f"{100 * share['right'] / max(1, share['judged']):.1f}{between}"
 
 
-COUNTED = 0.5  # the threshold s of TRS@0.5 and CRS@0.5
+CUTOFF = 0.5  # the threshold s of TRS@0.5 and CRS@0.5
 
-Linked: TypeAlias = Sequence[tuple[str, str | None, float]]
+LinkedItems: TypeAlias = Sequence[tuple[str, str | None, float]]
 """Tables (column None), columns, and `*` for all of a table's, with their probabilities."""
 
-Turn: TypeAlias = tuple[str, Schema, Linked]  # a gold query, its schema, and what was linked
+Turn: TypeAlias = tuple[str, Schema, LinkedItems]  # a gold query, its schema, and what was linked
 
 
 class _SchemaItems(NamedTuple):
@@ -156,17 +156,17 @@ def compute_mean_redundancy(turns: Iterable[Turn]) -> dict[str, float]:
     """
     trs: list[float] = []
     crs: list[float] = []
-    everywhere: list[float] = []
-    for schema, used, found in _read_used_and_linked_items(turns):
-        trs.append(compute_redundancy(used.tables, found.tables))
-        for name in sorted({table.name.lower() for table in schema.tables} | used.tables):
-            wanted, extracted = ({pair for pair in items.columns if pair[0] == name} for items in (used, found))
-            everywhere.append(compute_redundancy(wanted, extracted))
-            if name in used.tables:
-                crs.append(everywhere[-1])
+    all_crs: list[float] = []
+    for schema, gold, links in _read_used_and_linked_items(turns):
+        trs.append(compute_redundancy(gold.tables, links.tables))
+        for name in sorted({table.name.lower() for table in schema.tables} | gold.tables):
+            gold_pairs, linked_pairs = ({pair for pair in items.columns if pair[0] == name} for items in (gold, links))
+            all_crs.append(compute_redundancy(gold_pairs, linked_pairs))
+            if name in gold.tables:
+                crs.append(all_crs[-1])
     if not trs:
         return {}
-    return {"trs": fmean(trs), "crs": fmean(crs), "crs_all": fmean(everywhere), "turns": len(trs)}
+    return {"trs": fmean(trs), "crs": fmean(crs), "crs_all": fmean(all_crs), "turns": len(trs)}
 
 
 def score_linking(turns: Iterable[Turn]) -> dict[str, float]:
@@ -178,44 +178,44 @@ def score_linking(turns: Iterable[Turn]) -> dict[str, float]:
     from sklearn.metrics import precision_recall_fscore_support
 
     pairs: dict[str, list[tuple[bool, bool]]] = {"table": [], "column": []}
-    for schema, used, found in _read_used_and_linked_items(turns):
+    for schema, gold, linking in _read_used_and_linked_items(turns):
         for table in schema.tables:
             name = table.name.lower()
-            pairs["table"].append((name in used.tables, name in found.tables))
+            pairs["table"].append((name in gold.tables, name in linking.tables))
             columns = [(name, column.name.lower()) for column in table.columns]
-            pairs["column"] += [(pair in used.columns, pair in found.columns) for pair in columns]
+            pairs["column"] += [(pair in gold.columns, pair in linking.columns) for pair in columns]
     scores: dict[str, float] = {}
-    for kind, known in pairs.items():
-        for how in ("weighted", "macro") if known else ():
-            truth, said = zip(*known, strict=True)
-            three = precision_recall_fscore_support(truth, said, average=how, zero_division=0)[:3]  # pyright: ignore[reportArgumentType]
-            names = (f"{kind}_{how}_{name}" for name in ("p", "r", "f1"))
+    for kind, outcomes in pairs.items():
+        for average in ("weighted", "macro") if outcomes else ():
+            truth, predictions = zip(*outcomes, strict=True)
+            three = precision_recall_fscore_support(truth, predictions, average=average, zero_division=0)[:3]  # pyright: ignore[reportArgumentType]
+            names = (f"{kind}_{average}_{name}" for name in ("p", "r", "f1"))
             scores |= {name: float(value) for name, value in zip(names, three, strict=True)}
     return scores
 
 
 def _read_used_and_linked_items(turns: Iterable[Turn]) -> Iterator[tuple[Schema, _SchemaItems, _SchemaItems]]:
     """Yield the schema, used items and linked items of each turn whose gold can be read."""
-    for gold, schema, linked in turns:
+    for gold, schema, items in turns:
         query = read_query(gold, schema)
         if query is None or not query.tables:
             continue
         use = query.used
         columns = ((table.lower(), name.lower()) for table, name in use.columns if name != STAR)
-        used = _SchemaItems(frozenset(name.lower() for name in use.tables), frozenset(columns))
-        counted = [(table.lower(), column) for table, column, p in linked if p >= COUNTED]
-        columns = ((table, column.lower()) for table, column in counted if column is not None and column != STAR)
+        gold_items = _SchemaItems(frozenset(name.lower() for name in use.tables), frozenset(columns))
+        likely_items = [(table.lower(), column) for table, column, p in items if p >= CUTOFF]
+        columns = ((table, column.lower()) for table, column in likely_items if column is not None and column != STAR)
         yield (
             schema,
-            used,
-            _SchemaItems(frozenset(table for table, column in counted if column is None), frozenset(columns)),
+            gold_items,
+            _SchemaItems(frozenset(table for table, column in likely_items if column is None), frozenset(columns)),
         )
 
 
-def compute_redundancy(gold: Collection[object], extracted: Collection[object]) -> float:
+def compute_redundancy(gold: Collection[object], items: Collection[object]) -> float:
     """Return the share of extra items (equation 11); 1 if any gold item is missing."""
-    if set(gold) == set(extracted):
+    if set(gold) == set(items):
         return 0.0
-    if set(gold) - set(extracted):
+    if set(gold) - set(items):
         return 1.0
-    return len(set(extracted) - set(gold)) / len(extracted)
+    return len(set(items) - set(gold)) / len(items)

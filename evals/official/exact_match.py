@@ -135,7 +135,7 @@ class EMQuery:
     having: Conditions = NO_CONDITIONS
     order: OrderBy | None = None
     limit: bool = False  # the number is not kept
-    combined: tuple[str, EMQuery] | None = None  # intersect, union or except, and what follows it
+    compound: tuple[str, EMQuery] | None = None  # intersect, union or except, and what follows it
 
     @property
     def conditions(self) -> Conditions:
@@ -163,8 +163,8 @@ def tokenize_sql(sql: str) -> list[str]:
     text = sql.replace("'", '"')
     if text.count('"') % 2:
         raise Unparsed(f"unpaired quote: {sql}")
-    strings = {f"__val_{found.start()}__": found.group() for found in _STRING.finditer(text)}
-    text = _STRING.sub(lambda found: f"__val_{found.start()}__", text)
+    strings = {f"__val_{match.start()}__": match.group() for match in _STRING.finditer(text)}
+    text = _STRING.sub(lambda match: f"__val_{match.start()}__", text)
     text = _FINAL_PERIOD.sub(" . ", _SEPARATE.sub(r" \1 ", text))
     tokens: list[str] = []
     for word in text.lower().split():
@@ -231,11 +231,11 @@ class _QueryParser:
             self._expect_token(")")
         while self._skip_token_if_present(";"):
             pass
-        combined = None
+        compound = None
         if self._peek_token() in ("intersect", "union", "except"):
-            combined = (self._consume_token(), self.read_query())
+            compound = (self._consume_token(), self.read_query())
         self._default = outer
-        return EMQuery(tables, joins, distinct, tuple(outputs), where, tuple(group), having, order, limit, combined)
+        return EMQuery(tables, joins, distinct, tuple(outputs), where, tuple(group), having, order, limit, compound)
 
     def _peek_token(self) -> str:
         return self._tokens[self._place] if self._place < len(self._tokens) else ""
@@ -246,9 +246,9 @@ class _QueryParser:
         return token
 
     def _skip_token_if_present(self, token: str) -> bool:
-        found = self._peek_token() == token
-        self._place += found
-        return found
+        is_present = self._peek_token() == token
+        self._place += is_present
+        return is_present
 
     def _expect_token(self, token: str) -> None:
         if self._consume_token() != token:
@@ -275,9 +275,9 @@ class _QueryParser:
                 self._default.append(table)
                 tables.append(table)
             if self._skip_token_if_present("on"):
-                found = self._read_conditions()
-                words += [*(["and"] if units else []), *found.words]
-                units += found.units
+                conditions = self._read_conditions()
+                words += [*(["and"] if units else []), *conditions.words]
+                units += conditions.units
             if bracketed:
                 self._expect_token(")")
             if self._peek_token() in _CLAUSE_ENDS:
@@ -301,9 +301,9 @@ class _QueryParser:
         if word == "*":
             return word
         if "." in word:
-            alias, *rest = word.split(".")
-            full = f"{self._tables[alias]}.{rest[0]}"
-            if len(rest) != 1 or full not in self._names.ids:
+            alias, *parts = word.split(".")
+            full = f"{self._tables[alias]}.{parts[0]}"
+            if len(parts) != 1 or full not in self._names.ids:
                 raise KeyError(word)
             return full
         for table in self._default:
@@ -387,7 +387,7 @@ Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keyword
 """What queries are compared by; IUEN is INTERSECT, UNION, EXCEPT and what follows them."""
 
 
-def compare_clauses(predicted: EMQuery | None, gold: EMQuery, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
+def compare_clauses(prediction: EMQuery | None, gold: EMQuery, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
     """Return the clauses in which two queries differ (CREDIT-SQL 5.7, figure 7).
 
     A prediction that could not be read, None, is compared as an empty query.
@@ -395,80 +395,80 @@ def compare_clauses(predicted: EMQuery | None, gold: EMQuery, foreign_keys: Mapp
 
     def normalise_query(query: EMQuery) -> EMQuery:
         tables = frozenset(table for table in query.tables if isinstance(table, str))
-        same = {column: first for column, first in foreign_keys.items() if column.partition(".")[0] in tables}
-        return _strip_values(query, same)
+        keys = {column: target for column, target in foreign_keys.items() if column.partition(".")[0] in tables}
+        return _strip_values(query, keys)
 
-    return tuple(_find_differences(normalise_query(predicted or EMQuery()), normalise_query(gold)))
+    return tuple(_find_differences(normalise_query(prediction or EMQuery()), normalise_query(gold)))
 
 
-def _strip_values(query: EMQuery, same: Mapping[str, str] | None) -> EMQuery:
-    """Return a query without values; with `same`, also without DISTINCT and with unified keys.
+def _strip_values(query: EMQuery, keys: Mapping[str, str] | None) -> EMQuery:
+    """Return a query without values; with `keys`, also without DISTINCT and with unified keys.
 
-    `same` holds for the tables of the outermost query, also where a combined query has others. Queries in conditions
+    `keys` holds for the tables of the outermost query, also where a combined query has others. Queries in conditions
     lose their values alone, those in FROM nothing.
     """
 
     def strip_conditions(clause: Conditions) -> Conditions:
         values = [
-            [_strip_values(one, None) if isinstance(one, EMQuery) else None for one in unit[3:]]
+            [_strip_values(value, None) if isinstance(value, EMQuery) else None for value in unit[3:]]
             for unit in clause.units
         ]
         units = (ConditionUnit(*unit[:3], *pair) for unit, pair in zip(clause.units, values, strict=True))
         return unify_columns(clause._replace(units=tuple(units)))
 
     def unify_columns(part: Any) -> Any:
-        if same is None:
+        if keys is None:
             return part
         if isinstance(part, ColumnUnit):
-            return ColumnUnit(part.aggregate, same.get(part.column, part.column), None)
+            return ColumnUnit(part.aggregate, keys.get(part.column, part.column), None)
         if not isinstance(part, tuple):
             return part
-        parts = [unify_columns(one) for one in part]
+        parts = [unify_columns(item) for item in part]
         return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
 
     return replace(
         query,
-        distinct=query.distinct if same is None else None,
+        distinct=query.distinct if keys is None else None,
         joins=strip_conditions(query.joins),
         outputs=unify_columns(query.outputs),
         where=strip_conditions(query.where),
         group=unify_columns(query.group),
         having=strip_conditions(query.having),
         order=unify_columns(query.order),
-        combined=query.combined and (query.combined[0], _strip_values(query.combined[1], same)),
+        compound=query.compound and (query.compound[0], _strip_values(query.compound[1], keys)),
     )
 
 
-def _find_differences(predicted: EMQuery, gold: EMQuery) -> Iterator[Clause]:
-    if Counter(predicted.outputs) != Counter(gold.outputs):
+def _find_differences(prediction: EMQuery, gold: EMQuery) -> Iterator[Clause]:
+    if Counter(prediction.outputs) != Counter(gold.outputs):
         yield "select"
-    if Counter(predicted.where.units) != Counter(gold.where.units):
+    if Counter(prediction.where.units) != Counter(gold.where.units):
         yield "where"
     # Columns as a set by bare name; then, with their tables, in order, together with HAVING.
-    columns = [[unit.column for unit in query.group] for query in (predicted, gold)]
+    columns = [[unit.column for unit in query.group] for query in (prediction, gold)]
     bare = [Counter(column.partition(".")[2] or column for column in side) for side in columns]
-    if bare[0] != bare[1] or (gold.group and (columns[0] != columns[1] or predicted.having != gold.having)):
+    if bare[0] != bare[1] or (gold.group and (columns[0] != columns[1] or prediction.having != gold.having)):
         yield "group"
     # LIMIT is compared only if there is an ORDER BY; elsewhere by the keywords.
-    if predicted.order != gold.order or (gold.order and predicted.limit != gold.limit):
+    if prediction.order != gold.order or (gold.order and prediction.limit != gold.limit):
         yield "order"
-    if set(predicted.where.words) != set(gold.where.words):
+    if set(prediction.where.words) != set(gold.where.words):
         yield "and/or"
-    ours, theirs = predicted.combined, gold.combined
+    ours, theirs = prediction.compound, gold.compound
     if ours is None or theirs is None:
         if ours is not theirs:
             yield "IUEN"
     elif ours[0] != theirs[0] or any(_find_differences(ours[1], theirs[1])):
         yield "IUEN"
-    if _find_keywords(predicted) != _find_keywords(gold):
+    if _find_keywords(prediction) != _find_keywords(gold):
         yield "keywords"
-    if gold.tables and Counter(predicted.tables) != Counter(gold.tables):
+    if gold.tables and Counter(prediction.tables) != Counter(gold.tables):
         yield "from"
 
 
 def _find_keywords(query: EMQuery) -> set[str]:
     conditions, words = query.conditions
-    present = {
+    parts = {
         "where": query.where.units,
         "group": query.group,
         "having": query.having.units,
@@ -479,10 +479,10 @@ def _find_keywords(query: EMQuery) -> set[str]:
         "in": any(condition.operator == "in" for condition in conditions),
         "like": any(condition.operator == "like" for condition in conditions),
     }
-    keywords = {word for word, found in present.items() if found}
+    keywords = {word for word, part in parts.items() if part}
     if query.order is not None:
         keywords.add(query.order.direction)
-    return keywords if query.combined is None else {*keywords, query.combined[0]}
+    return keywords if query.compound is None else {*keywords, query.compound[0]}
 
 
 def hardness(gold: EMQuery) -> Literal["easy", "medium", "hard", "extra"]:
@@ -493,19 +493,19 @@ def hardness(gold: EMQuery) -> Literal["easy", "medium", "hard", "extra"]:
     clauses += max(len(gold.tables) - 1, 0) + words.count("or")
     clauses += sum(condition.operator == "like" for condition in conditions)
     # Queries that conditions compare with, and the combined one; those in FROM are not counted.
-    nested = sum(
+    subqueries = sum(
         isinstance(value, EMQuery) for condition in conditions for value in (condition.first, condition.second)
     )
-    nested += gold.combined is not None
+    subqueries += gold.compound is not None
     # The official tool looks at the first field of each condition, which is the negation: a NOT in WHERE or HAVING
     # counts as an aggregate, a condition's own aggregate doesn't; each AND or OR of HAVING counts as well.
     order = gold.order.units if gold.order else ()
     columns = [*gold.group, *(part for unit in order for part in (unit.left, unit.right) if part is not None)]
     aggregates = sum(unit.aggregate != "none" for unit in (*gold.outputs, *columns))
     aggregates += sum(unit.negated for unit in gold.where.units + gold.having.units) + len(gold.having.words)
-    where = len(gold.where.units) + len(gold.where.words)
-    others = sum(count > 1 for count in (aggregates, len(gold.outputs), where, len(gold.group)))
-    if nested == 0:
+    where_count = len(gold.where.units) + len(gold.where.words)
+    others = sum(count > 1 for count in (aggregates, len(gold.outputs), where_count, len(gold.group)))
+    if subqueries == 0:
         if clauses <= 1 and others == 0:
             return "easy"
         if (clauses <= 1 and others <= 2) or (clauses <= 2 and others < 2):
@@ -513,4 +513,4 @@ def hardness(gold: EMQuery) -> Literal["easy", "medium", "hard", "extra"]:
         if (clauses <= 2 and others > 2) or (clauses == 3 and others <= 2):
             return "hard"
         return "extra"
-    return "hard" if nested == 1 and clauses <= 1 and others == 0 else "extra"
+    return "hard" if subqueries == 1 and clauses <= 1 and others == 0 else "extra"

@@ -35,13 +35,13 @@ _DECLARED_KEYS = """
     FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq
 """
 
-_MOST_OPEN = 32
+_MAX_CONNECTIONS = 32
 
 
 def drop_distinct(sql: str) -> str:
     """Return the first statement of a text without any DISTINCT."""
-    end = next((found.end() for found in _LEXEME.finditer(sql) if found.group() == ";"), len(sql))
-    return _LEXEME.sub(lambda found: "" if found.group().lower() == "distinct" else found.group(), sql[:end])
+    end = next((match.end() for match in _LEXEME.finditer(sql) if match.group() == ";"), len(sql))
+    return _LEXEME.sub(lambda match: "" if match.group().lower() == "distinct" else match.group(), sql[:end])
 
 
 class ExecutionOutcome(NamedTuple):
@@ -51,44 +51,44 @@ class ExecutionOutcome(NamedTuple):
     error: str = ""
 
 
-def execute_and_compare(predicted: str, gold: str, database: str, databases: OfficialDatabases) -> ExecutionOutcome:
+def execute_and_compare(answer: str, gold: str, database: str, databases: OfficialDatabases) -> ExecutionOutcome:
     """Run two queries on every database of a schema and compare their results."""
-    prediction, reference = (drop_distinct(join_operators(sql)) for sql in (predicted.replace("value", "1"), gold))
-    found = ExecutionOutcome(True) if predicted.strip() else ExecutionOutcome(False, "no prediction")
+    prediction, reference = (drop_distinct(join_operators(sql)) for sql in (answer.replace("value", "1"), gold))
+    outcome = ExecutionOutcome(True) if answer.strip() else ExecutionOutcome(False, "no prediction")
     for file in list_suite_files(databases.locate(database), database):
         # Once the prediction is wrong, the gold alone: whether it runs must not hang on what it is compared with.
-        expected = databases.gold_rows(file, reference)
-        if found.same and prediction != reference:
+        gold_rows = databases.gold_rows(file, reference)
+        if outcome.same and prediction != reference:
             try:
-                got = databases.rows(file, prediction, at_most=len(expected) + 1)
+                rows = databases.rows(file, prediction, at_most=len(gold_rows) + 1)
             except (sqlite3.Error, ValueError, OverflowError) as error:
-                found = ExecutionOutcome(False, str(error))
+                outcome = ExecutionOutcome(False, str(error))
             else:
-                found = ExecutionOutcome(same_rows(expected, got, ordered="order by" in reference.lower()))
-    return found
+                outcome = ExecutionOutcome(same_rows(gold_rows, rows, ordered="order by" in reference.lower()))
+    return outcome
 
 
-def same_rows(gold: Rows, predicted: Rows, *, ordered: bool) -> bool:
+def same_rows(gold: Rows, prediction: Rows, *, ordered: bool) -> bool:
     """Whether two results have equal rows in some order of the predicted columns.
 
     Values compare as Python's do (1 equals 1.0); but first the rows must agree with their values sorted by text and
     type, which can separate 1 from 1.0.
     """
-    if not gold and not predicted:
+    if not gold and not prediction:
         return True
-    if len(gold) != len(predicted) or len(gold[0]) != len(predicted[0]):
+    if len(gold) != len(prediction) or len(gold[0]) != len(prediction[0]):
         return False
     # Most right predictions give identical rows; their text distinguishes 1 from 1.0, which the sorting below may not.
-    if gold == predicted and repr(gold) == repr(predicted):
+    if gold == prediction and repr(gold) == repr(prediction):
         return True
     if len(gold[0]) > 1:
         left, right = (
             [tuple(sorted(row, key=lambda value: str(value) + str(type(value)))) for row in rows]
-            for rows in (gold, predicted)
+            for rows in (gold, prediction)
         )
         if (left != right) if ordered else (set(left) != set(right)):
             return False
-    return is_column_permutation(gold, predicted, ordered=ordered)
+    return is_column_permutation(gold, prediction, ordered=ordered)
 
 
 def is_column_permutation(
@@ -125,8 +125,8 @@ class OfficialDatabases(ClosingContext):
         self.locate = locate
         self._seconds = seconds
         self._deadline = float("inf")
-        self._open: dict[Path, sqlite3.Connection] = {}
-        self._kept_rows = lru_cache(64)(self.rows)
+        self._connections: dict[Path, sqlite3.Connection] = {}
+        self._cached_rows = lru_cache(64)(self.rows)
         self.names = cache(self._read_schema_names)
 
     def _read_schema_names(self, database: str) -> SchemaNames:
@@ -137,12 +137,12 @@ class OfficialDatabases(ClosingContext):
             tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         except sqlite3.Error as error:
             raise DatabaseUnavailable(f"{self.locate(database)} cannot be used: {error}") from error
-        found: dict[str, tuple[str, ...]] = {}
+        columns_by_table: dict[str, tuple[str, ...]] = {}
         for (name,) in tables:
             columns = connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
-            found[name.lower()] = tuple(str(column).lower() for (column,) in columns)
+            columns_by_table[name.lower()] = tuple(str(column).lower() for (column,) in columns)
         connection.text_factory = str
-        return SchemaNames(found)
+        return SchemaNames(columns_by_table)
 
     def read_foreign_keys(self, database: str) -> dict[str, str]:
         """Return the declared foreign keys of a database, as a map of columns."""
@@ -151,16 +151,16 @@ class OfficialDatabases(ClosingContext):
         ids = [f"{table}.{column}" for table, columns in names.items() for column in columns]
         place = {name: number for number, name in enumerate(ids)}
         pairs = [
-            (place.get(f"{table}.{own}".lower()), place.get(f"{parent}.{other}".lower()))
+            (place.get(f"{table}.{start}".lower()), place.get(f"{parent}.{end}".lower()))
             for table in names
-            for own, parent, other in connection.execute(_DECLARED_KEYS, (table,))
+            for start, parent, end in connection.execute(_DECLARED_KEYS, (table,))
         ]
-        return group_foreign_keys(ids, [(own, other) for own, other in pairs if own is not None and other is not None])
+        return group_foreign_keys(ids, [(start, end) for start, end in pairs if start is not None and end is not None])
 
     def gold_rows(self, file: Path, sql: str) -> Rows:
         """Return all rows of a gold query; the rows of recent gold queries are cached."""
         try:
-            return self._kept_rows(file, sql)
+            return self._cached_rows(file, sql)
         except (sqlite3.Error, ValueError, OverflowError) as error:
             raise QueryFailed(f"the gold query does not run on {file.name}: {error}: {sql}") from error
 
@@ -186,21 +186,21 @@ class OfficialDatabases(ClosingContext):
                 connection.rollback()
 
     def _get_open_connection(self, file: Path) -> sqlite3.Connection:
-        if file not in self._open:
+        if file not in self._connections:
             # Enough for a schema's suite stay open: questions come database by database.
-            if len(self._open) == _MOST_OPEN:
+            if len(self._connections) == _MAX_CONNECTIONS:
                 self.close()
             connection = open_database_read_only(file)
             connection.set_authorizer(_deny_attach_statements)
             connection.set_progress_handler(lambda: time.monotonic() > self._deadline, 20_000)
-            self._open[file] = connection
-        return self._open[file]
+            self._connections[file] = connection
+        return self._connections[file]
 
     def close(self) -> None:
         """Close all open databases."""
-        for connection in self._open.values():
+        for connection in self._connections.values():
             connection.close()
-        self._open.clear()
+        self._connections.clear()
 
 
 def _deny_attach_statements(action: int, *_: object) -> int:

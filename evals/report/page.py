@@ -47,38 +47,38 @@ def make_run_sections(runs: Mapping[str, Results]) -> list[Section]:
 
     Of predictions that were only judged, a run may have the scores of one mode alone.
     """
-    names, found = list(runs), list(runs.values())
-    scores = [run.get("strict") or run["official"] for run in found]
-    counts = [(one["n"], one["judged"]) for one in scores]
-    questions = [run.get("questions", ()) for run in found]
-    strict = _make_share_row("EX, strict", found, "strict", "ex")
+    names, results = list(runs), list(runs.values())
+    scores = [run.get("strict") or run["official"] for run in results]
+    counts = [(score["n"], score["judged"]) for score in scores]
+    questions = [run.get("questions", ()) for run in results]
+    strict = _make_share_row("EX, strict", results, "strict", "ex")
     intervals = [
-        compute_interval([(one.cluster, one.right) for one in _index_judged(of_run).values()]) for of_run in questions
+        compute_interval([(item.cluster, item.right) for item in _index_outcomes(run).values()]) for run in questions
     ]
-    between = [f" ({100 * one.low:.1f} to {100 * one.high:.1f})" if one else "" for one in intervals]
-    verdicts = [given if given.get("ruled") else {} for given in (run.get("by_verdict") or {} for run in found)]
-    unclear = [f"{given['unclear']}, {given['unjudged']}" if given else "-" for given in verdicts]
-    several = any(one["interactions"]["n"] < one["n"] for one in scores)
+    between = [f" ({100 * bounds.low:.1f} to {100 * bounds.high:.1f})" if bounds else "" for bounds in intervals]
+    verdicts = [entry if entry.get("ruled") else {} for entry in (run.get("by_verdict") or {} for run in results)]
+    unclear = [f"{entry['unclear']}, {entry['unjudged']}" if entry else "-" for entry in verdicts]
+    several = any(score["interactions"]["n"] < score["n"] for score in scores)
     rows = [
         ReportRow("questions", tuple(f"{n}, {judged} judged" if judged < n else str(n) for n, judged in counts)),
         ReportRow(strict.name, tuple(map(str.__add__, strict.cells, between)), strict.bars),
-        ReportRow("EX, by verdict", tuple(map(format_ex, verdicts)), tuple(given.get("low") for given in verdicts)),
+        ReportRow("EX, by verdict", tuple(map(format_ex, verdicts)), tuple(entry.get("low") for entry in verdicts)),
         *([ReportRow("unclear, unjudged", tuple(unclear))] if any(verdicts) else []),
-        _make_share_row("EX, official", found, "official", "ex"),
+        _make_share_row("EX, official", results, "official", "ex"),
         _make_share_row("EM", scores, "em"),
         _make_share_row("runs", scores, "valid"),
-        _make_share_row("TRS@0.5", found, "linking", "trs"),
-        _make_share_row("CRS@0.5", found, "linking", "crs"),
+        _make_share_row("TRS@0.5", results, "linking", "trs"),
+        _make_share_row("CRS@0.5", results, "linking", "crs"),
         *([_make_share_row("interactions right", scores, "interactions", "ex")] if several else []),
     ]
     groups = {"EX by difficulty": "by_hardness", "EX by turn": "by_turn", "EX by database": "by_database"}
     return [
         Section("Scores", names, [row for row in rows if not row.bars or any(bar is not None for bar in row.bars)]),
-        *(Section(title, names, _make_group_rows([one[group] for one in scores])) for title, group in groups.items()),
+        *(Section(title, names, _make_group_rows([item[group] for item in scores])) for title, group in groups.items()),
         Section("EX by attempt", names, _make_attempt_rows(questions)),
-        Section("Declining and asking back", names, _make_outcome_rows(found)),
+        Section("Declining and asking back", names, _make_outcome_rows(results)),
         Section("Where accuracy was lost", names, _make_error_rows(questions)),
-        Section("Cost", names, _make_cost_rows(found) if all(questions) else ()),
+        Section("Cost", names, _make_cost_rows(results) if all(questions) else ()),
     ]
 
 
@@ -86,7 +86,7 @@ def _make_share_row(name: str, runs: Sequence[Results], *keys: str) -> ReportRow
     """Return a row with the share that each run's results have under nested keys."""
     shares: list[Any] = list(runs)
     for key in keys:
-        shares = [(found or {}).get(key) for found in shares]
+        shares = [(share or {}).get(key) for share in shares]
     return ReportRow(name, tuple(map(format_percent, shares)), tuple(shares))
 
 
@@ -95,20 +95,20 @@ def _make_group_rows(runs: Sequence[Mapping[str, Any]]) -> list[ReportRow]:
     names = list(dict.fromkeys(name for run in runs for name in run))
     rows: list[ReportRow] = []
     for name in names if len(names) > 1 else ():
-        found = [run.get(name) for run in runs]
-        cells = tuple(f"{format_percent(one['ex'])} of {one['judged']}" if one else "" for one in found)
-        rows.append(ReportRow(name, cells, tuple(one["ex"] if one else None for one in found)))
+        scores = [run.get(name) for run in runs]
+        cells = tuple(f"{format_percent(score['ex'])} of {score['judged']}" if score else "" for score in scores)
+        rows.append(ReportRow(name, cells, tuple(score["ex"] if score else None for score in scores)))
     return rows
 
 
 def _make_outcome_rows(runs: Sequence[Results]) -> list[ReportRow]:
     """Return rows about declining and asking back: outcomes, precision and recall."""
     counts = [(run.get("outcomes") or {}).get("counts", {}) for run in runs]
-    kinds = dict.fromkeys(kind for found in counts for kind, n in found.items() if n)
+    kinds = dict.fromkeys(kind for tally in counts for kind, n in tally.items() if n)
     if not kinds:
         return []
     return [
-        *(ReportRow(kind.replace("_", " "), tuple(str(found.get(kind, "-")) for found in counts)) for kind in kinds),
+        *(ReportRow(kind.replace("_", " "), tuple(str(tally.get(kind, "-")) for tally in counts)) for kind in kinds),
         _make_share_row("declined when right (recall)", runs, "outcomes", "declined", "recall"),
         _make_share_row("right to decline (precision)", runs, "outcomes", "declined", "precision"),
         _make_share_row("asked back when right (recall)", runs, "outcomes", "asked", "recall"),
@@ -122,10 +122,10 @@ def _make_error_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Report
     classes = [Counter(question["error_class"] for question in run if question["error_class"]) for run in runs]
     clauses = [Counter(f"differs in {name}" for question in run for name in question["clauses"]) for run in runs]
     counts = {name: [run[name] for run in kind] for kind in (classes, clauses) for run in kind for name in run}
-    most = max((max(found) for found in counts.values()), default=1)
+    most = max((max(numbers) for numbers in counts.values()), default=1)
     return [
-        ReportRow(name, tuple(map(str, found)), tuple(count / most for count in found))
-        for name, found in counts.items()
+        ReportRow(name, tuple(map(str, numbers)), tuple(count / most for count in numbers))
+        for name, numbers in counts.items()
     ]
 
 
@@ -141,10 +141,10 @@ def _make_cost_rows(runs: Sequence[Results]) -> list[ReportRow]:
 
 def _make_attempt_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[ReportRow]:
     """Return rows of execution accuracy as if each turn had stopped at attempt n."""
-    judged = [[q["attempts_right"] for q in run if q["ex"] is not None and q["golds"]] for run in runs]
+    attempt_lists = [[q["attempts_right"] for q in run if q["ex"] is not None and q["golds"]] for run in runs]
     rows: list[ReportRow] = []
-    for n in range(1, max((len(attempts) for run in judged for attempts in run), default=0) + 1):
-        ends = [[attempts[:n][-1:] == [True] for attempts in run] for run in judged]
+    for n in range(1, max((len(attempts) for run in attempt_lists for attempts in run), default=0) + 1):
+        ends = [[attempts[:n][-1:] == [True] for attempts in run] for run in attempt_lists]
         shares = tuple(fmean(run) if run else None for run in ends)
         rows.append(ReportRow(f"after attempt {n}", tuple(map(format_percent, shares)), shares))
     return rows
@@ -170,7 +170,7 @@ def make_trial_sections(trial: Results) -> list[Section]:
     sections = [Section("Trial", ("",), [ReportRow(name, (text,)) for name, text in rows.items() if text])]
     if since := trial["compared"]:
         elsewhere = f"; that was on {since['database']}" if since["database"] != trial["trial"]["database"] else ""
-        told = [
+        lines = [
             ("passed", f"{_format_percent(since['pass_rate'])} before ({since['model']}{elsewhere})"),
             ("unchanged", f"{since['same']} questions"),
             ("new", "; ".join(since["added_questions"])),
@@ -181,9 +181,9 @@ def make_trial_sections(trial: Results) -> list[Section]:
                 shares = f"{_format_percent(change['before'])} before, {_format_percent(change['now'])} now"
                 shares += "; the accepted answer changed" if change["expects_otherwise"] else ""
                 why = f": {change['why']}" if change["why"] else ""
-                told.append((name, f"{change['id']}: {change['question']}{why} ({shares})"))
+                lines.append((name, f"{change['id']}: {change['question']}{why} ({shares})"))
         sections.append(
-            Section(f"Since {since['with']}", ("",), [ReportRow(name, (text,)) for name, text in told if text])
+            Section(f"Since {since['with']}", ("",), [ReportRow(name, (text,)) for name, text in lines if text])
         )
     return sections
 
@@ -192,14 +192,14 @@ def _format_percent(share: float | None) -> str:
     return "-" if share is None else f"{format_percent(share).removesuffix('.0')} %"
 
 
-def _index_judged(questions: Sequence[Mapping[str, Any]]) -> dict[object, JudgedOutcome]:
+def _index_outcomes(questions: Sequence[Mapping[str, Any]]) -> dict[object, JudgedOutcome]:
     """Return outcomes of judged questions by identity, clustered by interaction or database."""
     # Questions of two runs are the same if words, database and gold are: ids may be numbers, which move.
-    same = number_repeats((q["question"], q["database"], *q["golds"]) for q in questions)
+    keys = number_repeats((q["question"], q["database"], *q["golds"]) for q in questions)
     key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
     return {
-        which: JudgedOutcome(q[key], q["ex"], q["interaction"])
-        for which, q in zip(same, questions, strict=True)
+        identity: JudgedOutcome(q[key], q["ex"], q["interaction"])
+        for identity, q in zip(keys, questions, strict=True)
         if q["ex"] is not None
     }
 
@@ -220,14 +220,14 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
     try:
         for run in runs.values():
             hide_passwords(run)
-        (first, base), *others = ((name, _index_judged(run["questions"])) for name, run in runs.items())
-        compared = [(name, compare(base, judged)) for name, judged in others]
+        (first_name, base), *other_runs = ((name, _index_outcomes(run["questions"])) for name, run in runs.items())
+        comparisons = [(name, compare(base, outcomes)) for name, outcomes in other_runs]
         trials = [section for run in runs.values() if "trial" in run for section in make_trial_sections(run)]
         page = environment.get_template("page.html.j2").render(
             names=list(runs),
             sections=[*trials, *make_run_sections(runs)],
             runs=[{"baseline": None, **run["run"], "calls": run["cost"]["llm_calls"]} for run in runs.values()],
-            comparisons=compared,
+            comparisons=comparisons,
             kinds=get_args(Kind),
             questions=[
                 {"name": name, "dataset": _get_dataset_name(run["run"]["dataset"]), "questions": run["questions"]}
@@ -242,16 +242,16 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
         write_text_atomically(out, page)
     except OSError as error:
         raise SettingsError(f"{out} cannot be written: {error}") from error
-    told: list[str] = []
-    for (name, found), (_, judged) in zip(compared, others, strict=True):
-        nothing = f"{name} is not compared with {first}: no question is judged in both."
-        alone = len(base) - found.n, len(judged) - found.n
-        more = f" Not paired: {alone[0]} of {first}, {alone[1]} of {name}." if any(alone) else ""
-        told.append((found.describe(first, name) if found.n else nothing) + more)
-    return told
+    lines: list[str] = []
+    for (name, comparison), (_, outcomes) in zip(comparisons, other_runs, strict=True):
+        nothing = f"{name} is not compared with {first_name}: no question is judged in both."
+        alone = len(base) - comparison.n, len(outcomes) - comparison.n
+        note = f" Not paired: {alone[0]} of {first_name}, {alone[1]} of {name}." if any(alone) else ""
+        lines.append((comparison.describe(first_name, name) if comparison.n else nothing) + note)
+    return lines
 
 
-def _get_dataset_name(given: str) -> str:
+def _get_dataset_name(name: str) -> str:
     """Return the name of a dataset, given as a name or a file, as verdict files write it."""
-    path = Path(given)
-    return "trial" if given.startswith("trial ") else path.stem if path.suffix in SUFFIXES else given
+    path = Path(name)
+    return "trial" if name.startswith("trial ") else path.stem if path.suffix in SUFFIXES else name

@@ -36,7 +36,7 @@ from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
 from ...tools.sql import Query, explain
 from ..datasets import Dataset, GoldTurn, read_predictions
-from .record import NOT_ASKED, REPLAY, SHOWN_ROWS, History, RunSpec, TurnRecord, failed
+from .record import NOT_ASKED, REPLAY, SHOWN_ROWS, History, RunSpec, TurnRecord, make_failure_record
 
 CACHE_FILE = "replies.sqlite"  # the file in a run's folder that keeps every reply
 
@@ -63,10 +63,10 @@ class ReplyCache(BaseCache):
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
         """Return the stored replies to a prompt, or None."""
-        found = self._execute_sql(
+        rows = self._execute_sql(
             "SELECT messages FROM reply WHERE prompt = ? AND model = ?", *_make_cache_key(prompt, llm_string)
         )
-        return [ChatGeneration(message=one) for one in messages_from_dict(json.loads(found[0][0]))] if found else None
+        return [ChatGeneration(message=item) for item in messages_from_dict(json.loads(rows[0][0]))] if rows else None
 
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
         """Store a chat model's replies to a prompt."""
@@ -118,7 +118,7 @@ async def watch_turn(turn: GoldTurn, take: Awaitable[TurnRecord]) -> TurnRecord:
     try:
         record = await take
     except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
-        record = failed(turn, error)
+        record = make_failure_record(turn, error)
     finally:
         _requests.reset(token)
     why = requests.error
@@ -210,8 +210,8 @@ def make_replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
     files = str(spec.model).removeprefix(REPLAY).split(",")
     if not all(map(str.strip, files)):
         raise SettingsError(f"model {spec.model!r} does not name a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
-    asked = dataset.without(spec.without).first(spec.limit)
-    return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
+    part = dataset.without(spec.without).first(spec.limit)
+    return ReplayModel(files=[read_predictions(Path(file), dataset, part) for file in files])
 
 
 def open_model(name: str | None, base_url: str | None, settings: Settings, cache: BaseCache) -> BaseChatModel | None:
@@ -221,12 +221,12 @@ def open_model(name: str | None, base_url: str | None, settings: Settings, cache
     )
     if model is None:
         return None
-    given = model.callbacks
-    handlers = given.handlers if isinstance(given, BaseCallbackManager) else given or ()
+    callbacks = model.callbacks
+    handlers = callbacks.handlers if isinstance(callbacks, BaseCallbackManager) else callbacks or ()
     return model.model_copy(update={"cache": cache, "callbacks": [*handlers, RequestWatcher(get_model_label(model))]})
 
 
-_KEPT_OPEN = 4
+_MAX_AGENTS = 4
 _LINKED_FROM = 0.1  # Track-SQL's threshold for what is shown (2.2)
 
 
@@ -245,18 +245,18 @@ class AgentAnswerer:
 
     def __post_init__(self) -> None:
         self._store = open_existing(self.examples, self.embedding) if self.examples else None
-        self._open: dict[str, SQLAgent] = {}
+        self._agents: dict[str, SQLAgent] = {}
         self._in_use: Counter[str] = Counter()
         self._checkpoints = InMemorySaver()
 
     def close(self) -> None:
         """Close the agents and the example store."""
-        for opened in filter(None, (*self._open.values(), self._store)):
-            opened.close()
+        for resource in filter(None, (*self._agents.values(), self._store)):
+            resource.close()
 
-    async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """Yield the records of the turns that are not in `recorded`."""
-        to_do = [turn for turn in turns if turn.id not in recorded]
+    async def answers(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """Yield the records of the turns that are not in `records`."""
+        to_do = [turn for turn in turns if turn.id not in records]
         if self.history == "gold":
             for turn in to_do:
                 try:
@@ -264,7 +264,7 @@ class AgentAnswerer:
                         await _fill_history_with_gold(agent, conversation, turns[: turns.index(turn)])
                         record = await watch_turn(turn, _ask_turn(turn, agent, conversation))
                 except TableturnError as error:
-                    record = failed(turn, error)
+                    record = make_failure_record(turn, error)
                 yield record
             return
         try:
@@ -275,18 +275,18 @@ class AgentAnswerer:
                     if not record.asked:
                         yield replace(record, id=to_do[0].id)
                         return
-                    if turn.id not in recorded:
+                    if turn.id not in records:
                         to_do.remove(turn)
                         yield record
         except TableturnError as error:
             for turn in to_do:
-                yield failed(turn, error)
+                yield make_failure_record(turn, error)
 
     @contextmanager
     def _open_conversation(self, database: str) -> Generator[tuple[SQLAgent, Conversation]]:
         """Yield the agent for a database and a new conversation, which is deleted at the end."""
         # The last in the order is the last that was used.
-        agent = self._open[database] = self._open.pop(database, None) or self._open_agent(database)
+        agent = self._agents[database] = self._agents.pop(database, None) or self._open_agent(database)
         conversation = agent.conversation(uuid.uuid4().hex)
         self._in_use[database] += 1
         try:
@@ -296,9 +296,9 @@ class AgentAnswerer:
             self._checkpoints.delete_thread(conversation.thread)
 
     def _open_agent(self, database: str) -> SQLAgent:
-        idle = [name for name in self._open if not self._in_use[name]]
-        if len(self._open) >= _KEPT_OPEN and idle:
-            self._open.pop(idle[0]).close()
+        idle = [name for name in self._agents if not self._in_use[name]]
+        if len(self._agents) >= _MAX_AGENTS and idle:
+            self._agents.pop(idle[0]).close()
         agent = SQLAgent(
             self.dataset.place(database),
             model=self.model,
@@ -318,24 +318,24 @@ async def _ask_turn(turn: GoldTurn, agent: SQLAgent, conversation: Conversation)
     """Ask a question, reply if the agent asks back, and return the record."""
     start = time.perf_counter()
     answer = await conversation.aask(turn.text, notes=turn.evidence)
-    asked_back = answer.text if answer.status == "needs_clarification" else ""
-    if asked_back and (reply := reply_to(turn, answer, agent.resources.database.schema())):
+    question_back = answer.text if answer.status == "needs_clarification" else ""
+    if question_back and (reply := reply_to(turn, answer, agent.resources.database.schema())):
         answer = await conversation.aask(reply)
     seconds = time.perf_counter() - start
     state = await agent.graph.aget_state({"configurable": {"thread_id": conversation.thread}})
-    linked = state.values.get("turn", {}).get("items", ())
-    as_they_are = ("status", "rephrased", "text", "confidence", "columns", "row_count", "notes")
+    items = state.values.get("turn", {}).get("items", ())
+    names = ("status", "rephrased", "text", "confidence", "columns", "row_count", "notes")
     return TurnRecord(
         turn.id,
         answer.sql or "",
-        **{name: getattr(answer, name) for name in as_they_are},
+        **{name: getattr(answer, name) for name in names},
         rows=answer.rows[:SHOWN_ROWS],
         attempts=tuple(asdict(attempt) for attempt in answer.attempts),
         usage=asdict(answer.usage),
         usage_by_node={node: asdict(usage) for node, usage in answer.usage_by_node.items()},
         seconds=round(seconds, 4),
-        linked=tuple((table, column, round(p, 3)) for table, column, p in linked if p >= _LINKED_FROM),
-        asked_back=asked_back,
+        linked=tuple((table, column, round(p, 3)) for table, column, p in items if p >= _LINKED_FROM),
+        asked_back=question_back,
         evidence=answer.record.evidence,
     )
 
@@ -348,9 +348,9 @@ async def _fill_history_with_gold(agent: SQLAgent, conversation: Conversation, t
     def add_past_turn(question: str, gold: str) -> None:
         # How relevant a turn's SQL is depends on what the linker makes of it (Track-SQL equation 8).
         values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
-        seen = past[-settings.history_window :] if settings.history_window else ()
+        history = past[-settings.history_window :] if settings.history_window else ()
         linker = resources.schemas.read(settings.annotate).linker
-        items = linker.link(question, seen, values, threshold=settings.link_threshold).to_state()
+        items = linker.link(question, history, values, threshold=settings.link_threshold).to_state()
         past.append(PastTurn(question=question, rephrased=question, sql=gold, items=items))
 
     for turn in turns:
@@ -358,18 +358,18 @@ async def _fill_history_with_gold(agent: SQLAgent, conversation: Conversation, t
             await asyncio.to_thread(add_past_turn, turn.text, turn.golds[0])
     if past:
         place: Any = {"configurable": {"thread_id": conversation.thread}}
-        await agent.graph.aupdate_state(place, {"turns": [asdict(one) for one in past]}, as_node="respond")
+        await agent.graph.aupdate_state(place, {"turns": [asdict(item) for item in past]}, as_node="respond")
 
 
 def reply_to(turn: GoldTurn, answer: Answer, schema: Schema) -> str:
     """Return a reply to the agent's question: the choice nearest to the intended meaning."""
-    meant = turn.expects.meant if turn.expects else ""
-    if not meant and turn.expected_outcome == "ask_back" and turn.golds:
+    meaning = turn.expects.meant if turn.expects else ""
+    if not meaning and turn.expected_outcome == "ask_back" and turn.golds:
         # The gold says what is meant, in plain words.
-        meant = explain(Query.of(turn.golds[0], schema.dialect, schema))
-    if not meant or not answer.choices:
-        return meant
-    return max(answer.choices, key=lambda choice: fuzz.token_set_ratio(choice.lower(), meant.lower()))
+        meaning = explain(Query.of(turn.golds[0], schema.dialect, schema))
+    if not meaning or not answer.choices:
+        return meaning
+    return max(answer.choices, key=lambda choice: fuzz.token_set_ratio(choice.lower(), meaning.lower()))
 
 
 @dataclass(frozen=True)
@@ -379,7 +379,7 @@ class BaselineReply:
     sql: str  # empty if it wrote no query
     usage: Usage
     text: str = ""  # the answer in words
-    tried: tuple[str, ...] = ()  # queries that it ran on the way, `sql` included; empty if it ran no other
+    queries: tuple[str, ...] = ()  # queries that it ran on the way, `sql` included; empty if it ran no other
     notes: tuple[str, ...] = ()  # what was left out of a prompt, or repaired
 
 
@@ -402,11 +402,11 @@ class TurnByTurnAnswerer:
     def close(self) -> None:
         """Do nothing: no database stays open."""
 
-    async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """Yield the records of the turns that are not in `recorded`."""
+    async def answers(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """Yield the records of the turns that are not in `records`."""
         past: list[PastTurn] = []
         for turn in turns:
-            record = recorded.get(turn.id)
+            record = records.get(turn.id)
             if record is None:
                 record = await watch_turn(turn, self._answer_and_record_turn(turn, tuple(past)))
                 yield record
@@ -416,14 +416,14 @@ class TurnByTurnAnswerer:
 
     async def _answer_and_record_turn(self, turn: GoldTurn, past: Sequence[PastTurn]) -> TurnRecord:
         # A baseline is told the evidence with the question; agents are given it apart.
-        asked = replace(turn, text=f"{turn.text}\n({turn.evidence})") if turn.evidence else turn
+        prompt_turn = replace(turn, text=f"{turn.text}\n({turn.evidence})") if turn.evidence else turn
         start = time.perf_counter()
         result, error = PlainResult((), ()), "no query"
         attempts: list[dict[str, object]] = []
         with Database.open(self.dataset.database(turn.database)) as database:
-            reply = await self.take(asked, past, database)
+            reply = await self.take(prompt_turn, past, database)
             seconds = round(time.perf_counter() - start, 4)
-            for sql in reply.tried or filter(None, (reply.sql,)):
+            for sql in reply.queries or filter(None, (reply.sql,)):
                 result, error = PlainResult((), ()), None
                 try:
                     result = make_plain_result(database.execute(sql, self.settings.limits))

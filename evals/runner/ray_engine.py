@@ -49,8 +49,8 @@ def start_ray(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise SettingsError(f"no Ray cluster: {' '.join(str(error).split())[:300]}") from error
     try:
-        here = OnNode(ray.get_runtime_context().get_node_id(), soft=False)
-        replies = ray.remote(ReplyCache).options(num_cpus=0, scheduling_strategy=here)
+        node = OnNode(ray.get_runtime_context().get_node_id(), soft=False)
+        replies = ray.remote(ReplyCache).options(num_cpus=0, scheduling_strategy=node)
         cache = replies.remote((out / CACHE_FILE).absolute())
         worker = ray.remote(_AnswerWorker).options(scheduling_strategy="SPREAD")
         count = max(1, min(jobs, int(ray.cluster_resources().get("CPU", 1))))
@@ -72,12 +72,12 @@ class _WorkerPool:
         self._workers = workers
         self._busy = [0] * len(workers)
 
-    async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    async def answers(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the records of one interaction from the least busy worker."""
         number = self._busy.index(min(self._busy))
         self._busy[number] += 1
         try:
-            async for reference in self._workers[number].answers.remote(turns, recorded):
+            async for reference in self._workers[number].answers.remote(turns, records):
                 yield await reference
         except RayError as error:
             reason = str(error).strip().splitlines()[-1:] or [type(error).__name__]
@@ -99,8 +99,8 @@ class _AnswerWorker:
     def __init__(self, spec: RunSpec, dataset: Dataset, cache: Any, annotations: Path | None) -> None:
         self._answering = make_answerer(spec, dataset, _RemoteReplyCache(cache), annotations)
 
-    async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        async for record in self._answering.answers(turns, recorded):
+    async def answers(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        async for record in self._answering.answers(turns, records):
             yield record
 
 

@@ -101,10 +101,10 @@ class TurnRecord:
 class Answerer(Protocol):
     """A source of answers to any number of interactions at once."""
 
-    def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    def answers(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the missing records of one interaction's turns in order, as soon as each is ready.
 
-        Nothing follows a turn that could not be asked if later turns build on its answer. `recorded` are those that
+        Nothing follows a turn that could not be asked if later turns build on its answer. `records` are those that
         an earlier start of the run made, by question id.
         """
         ...
@@ -112,7 +112,7 @@ class Answerer(Protocol):
     def close(self) -> None: ...
 
 
-def failed(turn: GoldTurn, error: Exception) -> TurnRecord:
+def make_failure_record(turn: GoldTurn, error: Exception) -> TurnRecord:
     """Return the record of a turn that ended with an error: wrong, unless no database was there."""
     text = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
     return TurnRecord(turn.id, "", NOT_ASKED if isinstance(error, DatabaseUnavailable) else "failed", text=text)

@@ -27,7 +27,7 @@ from .record import SHOWN_ROWS, RunSpec, TurnRecord, is_replay_model
 
 RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
 
-Answered = tuple[TurnRecord, Verdict]  # an answer, and how it was judged
+JudgedAnswer = tuple[TurnRecord, Verdict]  # an answer, and how it was judged
 
 _Certain = Literal["answered_rightly", "answered_wrongly", "declined_rightly", "declined_wrongly"]
 _Asking = Literal["asked_usefully", "asked_in_vain", "asked_needlessly", "guessed_rightly", "not_judged"]
@@ -42,39 +42,39 @@ question was answered as it was meant without asking.
 
 def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
     """Classify the outcome of a question, such as answered rightly or declined wrongly."""
-    wanted, asked, declined = verdict.question.expected_outcome, record.has_asked_back, record.status == "unanswerable"
-    if not record.asked or (wanted != "decline" and verdict.ex is None):
+    goal, asked, declined = verdict.question.expected_outcome, record.has_asked_back, record.status == "unanswerable"
+    if not record.asked or (goal != "decline" and verdict.ex is None):
         return "not_judged"
-    if wanted == "decline":
+    if goal == "decline":
         return "declined_rightly" if declined else "asked_needlessly" if asked else "answered_wrongly"
-    if asked and wanted == "ask_back":
+    if asked and goal == "ask_back":
         return "asked_usefully" if verdict.ex else "asked_in_vain"
     if asked or declined:
         return "declined_wrongly" if declined else "asked_needlessly"
     if not verdict.ex:
         return "answered_wrongly"
-    return "guessed_rightly" if wanted == "ask_back" else "answered_rightly"
+    return "guessed_rightly" if goal == "ask_back" else "answered_rightly"
 
 
-def compute_outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
+def compute_outcome_scores(answers: Sequence[JudgedAnswer]) -> dict[str, object]:
     """Return counts of outcomes, and precision and recall of declining and asking back."""
-    if all(verdict.question.expects is None for _, verdict in answered):
+    if all(verdict.question.expects is None for _, verdict in answers):
         return {}
-    kinds = [outcome(*pair) for pair in answered]
-    judged = [pair for pair, kind in zip(answered, kinds, strict=True) if kind != "not_judged"]
-    declined = [
-        (verdict.question.expected_outcome == "decline", record.status == "unanswerable") for record, verdict in judged
+    kinds = [outcome(*pair) for pair in answers]
+    pairs = [pair for pair, kind in zip(answers, kinds, strict=True) if kind != "not_judged"]
+    declines = [
+        (verdict.question.expected_outcome == "decline", record.status == "unanswerable") for record, verdict in pairs
     ]
-    asked = [(verdict.question.expected_outcome == "ask_back", record.has_asked_back) for record, verdict in judged]
+    asks = [(verdict.question.expected_outcome == "ask_back", record.has_asked_back) for record, verdict in pairs]
     return {
-        "n": len(answered),
+        "n": len(answers),
         "counts": {kind: kinds.count(kind) for kind in get_args(OutcomeKind)},
         **{
             name: {
                 "recall": share(did for should, did in two if should),
                 "precision": share(s for s, did in two if did),
             }
-            for name, two in (("declined", declined), ("asked", asked))
+            for name, two in (("declined", declines), ("asked", asks))
         },
         # Of right questions back, those that led to a right answer.
         "useful": share(kind == "asked_usefully" for kind in kinds if kind in ("asked_usefully", "asked_in_vain")),
@@ -83,8 +83,8 @@ def compute_outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
 
 def get_used_model_name(model: str | None, base_url: str | None) -> str:
     """Return the name of the model that `model` and `base_url` resolve to."""
-    found = resolve_model(model, base_url=base_url)
-    return "offline" if found is None else get_model_label(found)
+    chat_model = resolve_model(model, base_url=base_url)
+    return "offline" if chat_model is None else get_model_label(chat_model)
 
 
 def add_model_records(results: Mapping[str, Any], path: Path) -> bool:
@@ -96,19 +96,19 @@ def add_model_records(results: Mapping[str, Any], path: Path) -> bool:
     name, base_url = results["run"]["model"], results["run"]["base_url"]
     model = name if is_replay_model(name) else get_used_model_name(name, base_url)
     by_database: dict[str, dict[tuple[str, int], list[Mapping[str, Any]]]] = {}
-    for one in results["questions"]:
-        if one["ex"] is not None and one["expects"] != "decline" and not one.get("broken"):
-            asked = one["interaction"].rpartition("~")[0] if "trial" in results else one["id"]
-            by_question = by_database.setdefault(get_short_database_name(one["database"]), {})
-            by_question.setdefault((asked, one["turn"]), []).append(one)
-    for database, judged in sorted(by_database.items()):
-        words = [{(one.get("ruling") or {}).get("verdict") for one in tries} for tries in judged.values()]
-        ruled = results["by_verdict"]["ruled"] and all(None not in said for said in words)
-        used = [one["usage"] or {} for tries in judged.values() for one in tries]
-        calls, tokens = (sum(usage.get(key, 0) for usage in used) for key in ("llm_calls", "prompt_tokens"))
-        right = sum(all(one["ex"] for one in tries) for tries in judged.values())
-        by_verdict = words.count({"right"}) if ruled else None
-        append_run_record(ModelRunRecord(model, database, len(judged), right, by_verdict, calls, tokens, now()), path)
+    for record in results["questions"]:
+        if record["ex"] is not None and record["expects"] != "decline" and not record.get("broken"):
+            question_id = record["interaction"].rpartition("~")[0] if "trial" in results else record["id"]
+            by_question = by_database.setdefault(get_short_database_name(record["database"]), {})
+            by_question.setdefault((question_id, record["turn"]), []).append(record)
+    for database, groups in sorted(by_database.items()):
+        words = [{(record.get("ruling") or {}).get("verdict") for record in tries} for tries in groups.values()]
+        is_ruled = results["by_verdict"]["ruled"] and all(None not in verdicts for verdicts in words)
+        usages = [record["usage"] or {} for tries in groups.values() for record in tries]
+        calls, tokens = (sum(usage.get(key, 0) for usage in usages) for key in ("llm_calls", "prompt_tokens"))
+        right = sum(all(record["ex"] for record in tries) for tries in groups.values())
+        by_verdict = words.count({"right"}) if is_ruled else None
+        append_run_record(ModelRunRecord(model, database, len(groups), right, by_verdict, calls, tokens, now()), path)
     return bool(by_database)
 
 
@@ -125,54 +125,54 @@ def get_short_database_name(database: str) -> str:
 class RunResults:
     """The results of a run, or of a vote among several."""
 
-    asked: Dataset  # its questions
-    answered: Sequence[Answered]  # in their order, with strict verdicts, or a trial's
+    dataset: Dataset  # its questions
+    answers: Sequence[JudgedAnswer]  # in their order, with strict verdicts, or a trial's
 
     @cached_property
     def official(self) -> list[Verdict]:
         """The official verdicts on answers to questions with a gold query."""
-        with make_official_judge(self.asked) as judge:
-            judged = [(judge.judge(own.question, record.sql), record) for record, own in self.answers_with_gold]
-        return [verdict if record.asked else verdict.mark_as_not_asked(record.text) for verdict, record in judged]
+        with make_official_judge(self.dataset) as judge:
+            pairs = [(judge.judge(strict.question, record.sql), record) for record, strict in self.answers_with_gold]
+        return [verdict if record.asked else verdict.mark_as_not_asked(record.text) for verdict, record in pairs]
 
     @property
-    def answers_with_gold(self) -> list[Answered]:
+    def answers_with_gold(self) -> list[JudgedAnswer]:
         """The answers to questions that have a gold query."""
-        return [(record, verdict) for record, verdict in self.answered if verdict.question.golds]
+        return [(record, verdict) for record, verdict in self.answers if verdict.question.golds]
 
-    def linked(self) -> Iterator[tuple[str, Schema, TurnRecord]]:
+    def find_linked_turns(self) -> Iterator[tuple[str, Schema, TurnRecord]]:
         """Yield gold query, schema and record of each turn in which schema items were linked."""
         with SingleDatabaseCache() as databases:
             for record, verdict in self.answers_with_gold:
                 if not record.linked:
                     continue
                 with suppress(DatabaseUnavailable):
-                    place = self.asked.place(verdict.question.database)
+                    place = self.dataset.place(verdict.question.database)
                     yield verdict.question.golds[0], databases.at(place).schema(), record
 
     @cached_property
     def linking(self) -> dict[str, float]:
         """The schema linker's redundancy scores."""
-        return compute_mean_redundancy((gold, schema, record.linked) for gold, schema, record in self.linked())
+        return compute_mean_redundancy((sql, schema, record.linked) for sql, schema, record in self.find_linked_turns())
 
     def as_json(self, spec: RunSpec, seconds: float = 0.0, rulings: Sequence[Ruling] = ()) -> dict[str, Any]:
         """Return the contents of `results.json`; `seconds` is the wall time of this start."""
-        official = {verdict.question.id: verdict for verdict in self.official}
-        records = [record for record, _ in self.answered]
+        by_id = {verdict.question.id: verdict for verdict in self.official}
+        records = [record for record, _ in self.answers]
         tokens = [record.tokens for record in records]
-        scored = [verdict for _, verdict in self.answered if verdict.question.golds or verdict.ex is not None]
-        with StrictJudge(self.asked) as judge:
+        verdicts = [verdict for _, verdict in self.answers if verdict.question.golds or verdict.ex is not None]
+        with StrictJudge(self.dataset) as judge:
             questions = [
-                _describe_turn(record, verdict, official.get(verdict.question.id), judge, self.asked.is_conversational)
-                for record, verdict in self.answered
+                _describe_turn(record, verdict, by_id.get(verdict.question.id), judge, self.dataset.is_conversational)
+                for record, verdict in self.answers
             ]
-        found = {
+        results = {
             "version": __version__,
             "run": asdict(spec),
-            "strict": as_json(scored),
+            "strict": as_json(verdicts),
             "official": as_json(self.official),
             "linking": self.linking,
-            "outcomes": compute_outcome_scores(self.answered),
+            "outcomes": compute_outcome_scores(self.answers),
             "cost": {
                 "llm_calls": sum(record.calls for record in records),
                 "prompt_tokens": sum(prompt for prompt, _ in tokens),
@@ -183,9 +183,9 @@ class RunResults:
             "questions": questions,
             "recorded": "",  # until it is added to a record of models
         }
-        add_verdict_scores(found, self.asked, [verdict for _, verdict in self.answers_with_gold], rulings)
-        hide_passwords(found)
-        return found
+        add_verdict_scores(results, self.dataset, [verdict for _, verdict in self.answers_with_gold], rulings)
+        hide_passwords(results)
+        return results
 
 
 def _describe_turn(
@@ -205,7 +205,7 @@ def _describe_turn(
         "error_class": kind,
         "clauses": judge.clauses.find_prediction_differences(question, verdict.sql) if kind else (),
         # Revision chain, figure 3.
-        "attempts_right": [judge.judge(question, one["sql"]).ex if official else None for one in record.attempts],
+        "attempts_right": [judge.judge(question, item["sql"]).ex if official else None for item in record.attempts],
         "gold_columns": gold.columns if gold else (),
         "gold_rows": [[convert_cell(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]] if gold else (),
         "gold_row_count": len(gold.rows) if gold else None,
@@ -230,25 +230,25 @@ def read_results(out: Path) -> dict[str, Any]:
     """Return the results of a finished run."""
     path = out / RESULTS_FILE
     try:
-        found = read_json(path.read_text(encoding="utf-8"))
+        results = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise SettingsError(f"{out} contains no finished run ({why}): finish it with `tableturn eval`") from error
-    if not isinstance(found, dict):
+    if not isinstance(results, dict):
         raise SettingsError(f"{path} is not a results file of `tableturn eval`: finish the run again")
-    if "by_question" in found:
+    if "by_question" in results:
         # Version 0.2 kept a trial's turns by question, and nothing else of a run.
-        found["questions"] = [
+        results["questions"] = [
             {
                 **turn,
                 "interaction": f"{question['id']}~{number}",
                 "id": f"{question['id']}~{number}.{place}",
                 "ex": turn["passed"],
                 "error": turn["why"],
-                "accepted": accepted,
+                "accepted": conditions,
             }
-            for question in found.pop("by_question")
+            for question in results.pop("by_question")
             for number, attempt in enumerate(question["tries"], 1)
-            for place, (turn, accepted) in enumerate(zip(attempt["turns"], question["accepted"], strict=True), 1)
+            for place, (turn, conditions) in enumerate(zip(attempt["turns"], question["accepted"], strict=True), 1)
         ]
-    return found
+    return results

@@ -38,7 +38,7 @@ from .agents import (
     open_model,
 )
 from .record import NOT_ASKED, REPLAY, Answerer, RunSpec, TurnRecord, is_replay_model
-from .results import RESULTS_FILE, Answered, read_results
+from .results import RESULTS_FILE, JudgedAnswer, read_results
 
 T = TypeVar("T")
 
@@ -67,9 +67,9 @@ class RunJournal(ClosingContext):
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        last = read_journal(path)
-        self.records = {name: record for name, record in last.items() if record.asked}
-        self.unasked = last.keys() - self.records.keys()
+        latest = read_journal(path)
+        self.records = {name: record for name, record in latest.items() if record.asked}
+        self.unasked_ids = latest.keys() - self.records.keys()
         self._file = path.open("ab")
         try:
             import fcntl
@@ -188,38 +188,38 @@ def _start_local(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotations
         yield answering
 
 
-def check_output_folder(spec: RunSpec, dataset: Dataset, asked: Dataset, out: Path) -> None:
+def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Path) -> None:
     """Create a run's folder, or check that it is empty or has the same run."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not (out / SPEC_FILE).exists():
             return
-        kept: dict[str, Any] = dict(json.loads((out / SPEC_FILE).read_text(encoding="utf-8")))
+        old_spec: dict[str, Any] = dict(json.loads((out / SPEC_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise SettingsError(f"{out} cannot be used for a run: {error}") from error
-    before, folder = kept.pop(_DIGEST, None), kept.pop(_FOLDER, "")
-    kept = {"embedding": "hashed", **kept}  # what runs made before it was known had
-    wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
-    if _make_same_settings(kept.get("settings"), spec, dataset):
-        kept["settings"] = wanted["settings"]
-    names = (name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
-    if differing := sorted(n for n in names if _locate(kept.get(n), folder) != _locate(wanted.get(n), "")):
-        theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
+    old_digest, folder = old_spec.pop(_DIGEST, None), old_spec.pop(_FOLDER, "")
+    old_spec = {"embedding": "hashed", **old_spec}  # what runs made before it was known had
+    new_spec: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
+    if _make_same_settings(old_spec.get("settings"), spec, dataset):
+        old_spec["settings"] = new_spec["settings"]
+    names = (name for name in {*old_spec, *new_spec} if old_spec.get(name) != new_spec.get(name))
+    if differences := sorted(n for n in names if _locate(old_spec.get(n), folder) != _locate(new_spec.get(n), "")):
+        theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differences) for run in (old_spec, new_spec))
         raise SettingsError(
             f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
         )
-    if before != _hash_questions(asked):
+    if old_digest != _hash_questions(part):
         raise SettingsError(
-            f"{out} contains a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
+            f"{out} contains a run over other questions: those of {part.name} {part.split}, or their gold SQL, have "
             "changed since it was started; name another folder"
         )
 
 
 def _make_same_settings(fields: Any, spec: RunSpec, dataset: Dataset) -> bool:
     """Whether a run's kept fields make the settings that its specification makes."""
-    kept = replace(spec, settings=fields if isinstance(fields, Mapping) else {})
+    old_spec = replace(spec, settings=fields if isinstance(fields, Mapping) else {})
     with suppress(SettingsError):  # fields of another version
-        return make_run_settings(kept, dataset) == make_run_settings(spec, dataset)
+        return make_run_settings(old_spec, dataset) == make_run_settings(spec, dataset)
     return False
 
 
@@ -228,11 +228,11 @@ def _locate(value: object, folder: str) -> list[Path]:
     return [Path(folder, part).resolve() for part in str(value).removeprefix(REPLAY).split(",")]
 
 
-def _hash_questions(asked: Dataset) -> str:
+def _hash_questions(part: Dataset) -> str:
     """Return a hash of the questions, because answers are stored by question id alone."""
     # Fields that are None are left out: folders of runs made before a field was known can be resumed.
     questions = [
-        {name: value for name, value in asdict(question).items() if value is not None} for question in asked.questions
+        {name: value for name, value in asdict(question).items() if value is not None} for question in part.questions
     ]
     return hashlib.sha256(json.dumps(questions).encode()).hexdigest()
 
@@ -248,22 +248,22 @@ def run_evaluation(
     jobs: int,
     listener: Listener,
     engine: Engine = "local",
-    asked: Dataset | None = None,
+    part: Dataset | None = None,
     judge: Judge | None = None,
     annotations: Path | None = None,
-) -> list[Answered]:
+) -> list[JudgedAnswer]:
     """Answer the remaining questions of a dataset; return all questions judged, in order.
 
     The folder must hold the same run, or none. What could not be asked, or rests on changed rows, is asked at the next
-    start. `asked` is the part that is asked, if `spec` alone does not say; without a judge, judging is strict.
+    start. `part` is the part that is asked, if `spec` alone does not say; without a judge, judging is strict.
 
     Raises:
         RunStopped: `GIVE_UP_AFTER` questions in a row could not be asked.
         SettingsError: The folder holds another run or a trial, settings are wrong, or the engine is not installed.
     """
     settings = make_run_settings(spec, dataset)
-    asked = asked or dataset.without(spec.without).first(spec.limit)
-    check_output_folder(spec, dataset, asked, out)
+    part = part or dataset.without(spec.without).first(spec.limit)
+    check_output_folder(spec, dataset, part, out)
     if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} contains a trial: name another folder with --out")
     answer_with = _start_local
@@ -276,14 +276,14 @@ def run_evaluation(
         answer_with(spec, dataset, out, jobs, annotations) as answering,
     ):
         # Only what can be run at all takes the folder.
-        more = {_DIGEST: _hash_questions(asked), _FOLDER: str(Path.cwd())}
-        write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | more, indent=2))
-        judged: Judge = judge or (lambda question, record: strict.judge(question, record.sql))
-        run = _EvaluationRun(asked, answering, journal, judged, listener, databases, settings)
+        origin = {_DIGEST: _hash_questions(part), _FOLDER: str(Path.cwd())}
+        write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | origin, indent=2))
+        judge_record: Judge = judge or (lambda question, record: strict.judge(question, record.sql))
+        run = _EvaluationRun(part, answering, journal, judge_record, listener, databases, settings)
         done = run_coroutine(run.answer_all_questions(jobs))
-    if run.outdated:
-        warn(f"asked again, as rows behind earlier answers have changed: {run.outdated} of {len(done)} questions")
-    return [done[question.id] for question in asked.questions]
+    if run.stale_count:
+        warn(f"asked again, as rows behind earlier answers have changed: {run.stale_count} of {len(done)} questions")
+    return [done[question.id] for question in part.questions]
 
 
 def run_coroutine(work: Coroutine[object, object, T]) -> T:
@@ -307,19 +307,19 @@ class _EvaluationRun:
     listener: Listener
     databases: SingleDatabaseCache
     settings: Settings
-    outdated: int = 0  # how many answers of earlier starts rest on other rows than the database has now
-    done: dict[str, Answered] = field(default_factory=dict[str, Answered])
-    unasked_in_a_row: int = 0
+    stale_count: int = 0  # how many answers of earlier starts rest on other rows than the database has now
+    done: dict[str, JudgedAnswer] = field(default_factory=dict[str, JudgedAnswer])
+    failures_in_a_row: int = 0
     # A judge has one database open at a time.
     judge_thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
 
-    async def answer_all_questions(self, jobs: int) -> dict[str, Answered]:
+    async def answer_all_questions(self, jobs: int) -> dict[str, JudgedAnswer]:
         """Answer and judge all questions; return records and verdicts by question id."""
         # What could not be asked before comes last, and its database, too: questions that a server always refuses, or a
         # database that is out of reach, must not end a run before the others are asked.
-        unasked = self.journal.unasked
-        failing = {question.database for question in self.dataset.questions if question.id in unasked}
-        interactions = sorted(self.dataset.interactions, key=lambda turns: any(turn.id in unasked for turn in turns))
+        ids = self.journal.unasked_ids
+        failing = {question.database for question in self.dataset.questions if question.id in ids}
+        interactions = sorted(self.dataset.interactions, key=lambda turns: any(turn.id in ids for turn in turns))
         waiting = iter(sorted(interactions, key=lambda turns: turns[0].database in failing))
         with self.judge_thread:
             try:
@@ -333,31 +333,31 @@ class _EvaluationRun:
     async def _answer_interactions(self, interactions: Iterator[tuple[GoldTurn, ...]]) -> None:
         """Answer and judge interactions, as one of the workers that share the iterator."""
         for turns in interactions:
-            recorded = {turn.id: record for turn in turns if (record := self.journal.records.get(turn.id))}
-            current = [await self._run_in_judge_thread(self._is_current, turn, recorded.get(turn.id)) for turn in turns]
+            records = {turn.id: record for turn in turns if (record := self.journal.records.get(turn.id))}
+            current = [await self._run_in_judge_thread(self._is_current, turn, records.get(turn.id)) for turn in turns]
             if not all(current):  # later turns build on earlier ones
-                self.outdated += current.count(False)
-                while recorded:
-                    del self.journal.records[recorded.popitem()[0]]
-            left = {turn.id: turn for turn in turns}
-            for name, record in recorded.items():
-                await self._judge_record(left.pop(name), record)
-            if not left:
+                self.stale_count += current.count(False)
+                while records:
+                    del self.journal.records[records.popitem()[0]]
+            open_turns = {turn.id: turn for turn in turns}
+            for name, record in records.items():
+                await self._judge_record(open_turns.pop(name), record)
+            if not open_turns:
                 continue
             why = ""
-            async for record in self.answering.answers(turns, recorded):
+            async for record in self.answering.answers(turns, records):
                 self.journal.add(record)
-                self.unasked_in_a_row = 0 if record.asked else self.unasked_in_a_row + 1
-                if self.unasked_in_a_row == GIVE_UP_AFTER:
+                self.failures_in_a_row = 0 if record.asked else self.failures_in_a_row + 1
+                if self.failures_in_a_row == GIVE_UP_AFTER:
                     raise RunStopped(
                         f"stopped: {GIVE_UP_AFTER} questions in a row could not be asked ({record.text}); "
                         f"{len(self.journal.records)} of {len(self.dataset.questions)} are answered, "
                         "and the same command continues from there"
                     )
                 why = why if record.asked else record.text
-                await self._judge_record(left.pop(record.id), record)
+                await self._judge_record(open_turns.pop(record.id), record)
             # After a turn that could not be asked, none is.
-            for turn in left.values():
+            for turn in open_turns.values():
                 await self._judge_record(turn, TurnRecord(turn.id, "", NOT_ASKED, text=why))
 
     def _is_current(self, turn: GoldTurn, record: TurnRecord | None) -> bool:
@@ -370,9 +370,9 @@ class _EvaluationRun:
             return True  # judging says so
         except QueryError:
             return not record.columns
-        now = make_plain_result(table)
-        lost = Counter(map(repr, record.rows)) - Counter(map(repr, now.rows))
-        return not lost and (record.columns, record.row_count) == (now.columns, now.row_count)
+        result = make_plain_result(table)
+        lost = Counter(map(repr, record.rows)) - Counter(map(repr, result.rows))
+        return not lost and (record.columns, record.row_count) == (result.columns, result.row_count)
 
     async def _run_in_judge_thread(self, function: Callable[..., T], *values: object) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.judge_thread, function, *values)

@@ -39,20 +39,20 @@ def read_value(value: float | str) -> tuple[float, float] | str:
         raise ValueError(f"a value must be a finite number or a text, not {value!r}")
     # Not in powers of ten, as Python writes 1e20.
     text = value.strip() if isinstance(value, str) else f"{Decimal(repr(value)):f}"
-    found = _VALUE.fullmatch(text)
-    if found is None:
+    match = _VALUE.fullmatch(text)
+    if match is None:
         return text
-    number = _parse_number(found["number"])
-    if found["width"]:
-        tolerance = _parse_number(found["width"]) * (abs(number) / 100 if found["percent"] else 1)
-    elif found["about"]:
+    number = _parse_number(match["number"])
+    if match["width"]:
+        tolerance = _parse_number(match["width"]) * (abs(number) / 100 if match["percent"] else 1)
+    elif match["about"]:
         tolerance = 0.05 * abs(number)
     else:
         # Half of the last place that was written: 3.14 accepts what rounds to it, 12 accepts 12.
-        decimals = len(found["number"].partition(".")[2])
+        decimals = len(match["number"].partition(".")[2])
         tolerance = 0.5 * 10**-decimals * (1 + 1e-9) if decimals else 1e-6 * max(1.0, abs(number))
     if tolerance < 0:
-        raise ValueError(f"a value's width must not be negative: within {found['width']}")
+        raise ValueError(f"a value's width must not be negative: within {match['width']}")
     return number - tolerance, number + tolerance
 
 
@@ -62,13 +62,13 @@ def _parse_number(text: str) -> float:
 
 def read_count(rows: int | str) -> tuple[float, float]:
     """Parse `rows` of a question: return the least and the greatest number of rows accepted."""
-    found = _COUNT.fullmatch(str(rows).strip())
-    if found is None or (found["bound"] and found["high"]):
+    match = _COUNT.fullmatch(str(rows).strip())
+    if match is None or (match["bound"] and match["high"]):
         raise ValueError(f'rows must be a number, "at least 3", "at most 10" or "3 to 10", not {rows!r}')
-    low, high = int(found["low"]), int(found["high"] or found["low"])
+    low, high = int(match["low"]), int(match["high"] or match["low"])
     if low > high:
         raise ValueError(f"rows are from the smaller to the larger number: write {high} to {low}, not {low} to {high}")
-    bound = (found["bound"] or "").lower()
+    bound = (match["bound"] or "").lower()
     return 0 if bound in ("at most", "<=") else low, math.inf if bound in ("at least", ">=") else high
 
 
@@ -115,8 +115,8 @@ class TrialTurn(BaseModel):
     def refusal(self, table: Table) -> str:
         """Return why a result violates `value`, `rows` or `columns`, or ''."""
         if self.value is not None:
-            accepted, row = read_value(self.value), table.rows[0] if len(table.rows) == 1 else ()
-            if not any(_is_accepted_value(cell, accepted) for cell in row):
+            expected, row = read_value(self.value), table.rows[0] if len(table.rows) == 1 else ()
+            if not any(_is_accepted_value(cell, expected) for cell in row):
                 return f"it must be {self.value}, not {', '.join(map(str, row[:5])) or count_rows(table)}"
         if self.rows is not None:
             low, high = read_count(self.rows)
@@ -124,24 +124,24 @@ class TrialTurn(BaseModel):
             if not low <= (math.inf if table.truncated else len(table.rows)) <= high:
                 return f"its rows must be {self.rows}, not {len(table.rows)}"
         # Each wanted column needs one of its own whose name has all of its words.
-        left = [set(stem_name(column)) for column in table.columns]
+        word_sets = [set(stem_name(column)) for column in table.columns]
         for name in sorted(self.columns, key=lambda name: -len(set(stem_name(name)))):
             words = set(stem_name(name))
-            found = [column for column in left if words <= column]
-            if not found:
+            matches = [column for column in word_sets if words <= column]
+            if not matches:
                 return f"it lacks the column {name}; it has {', '.join(table.columns)}"
-            left.remove(words if words in found else found[0])
+            word_sets.remove(words if words in matches else matches[0])
         return ""
 
 
-def _is_accepted_value(cell: object, accepted: tuple[float, float] | str) -> bool:
-    if isinstance(accepted, str):
-        return isinstance(cell, str) and cell.casefold().split() == accepted.casefold().split()
+def _is_accepted_value(cell: object, expected: tuple[float, float] | str) -> bool:
+    if isinstance(expected, str):
+        return isinstance(cell, str) and cell.casefold().split() == expected.casefold().split()
     try:
         number = float(cell.replace(",", "")) if isinstance(cell, str) else cell
     except ValueError:
         return False
-    return isinstance(number, int | float) and accepted[0] <= number <= accepted[1]
+    return isinstance(number, int | float) and expected[0] <= number <= expected[1]
 
 
 class TrialQuestion(BaseModel):

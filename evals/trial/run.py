@@ -33,7 +33,7 @@ from ..runner.results import HISTORY_FILE, RESULTS_FILE, RunResults, get_used_mo
 from ..runner.run import JOURNAL_FILE, SPEC_FILE, Listener, check_output_folder, make_run_settings, run_evaluation
 from .question import TrialQuestion, TrialTurn, count_rows, read_trial_questions
 
-FOUND = (
+TRIAL_KEYS = (
     *("trial", "tries", "pass_rate", "interval", "stable_rate", "unstable", "failed", "broken", "not_asked"),
     *("cost", "gate", "compared", "seconds"),
 )
@@ -70,9 +70,9 @@ def run_trial(
     held again, and compared with the last. The folder has `results.json`, which is returned, `previous.json`,
     `history.jsonl`, `report.html`, and every reply of the model. `questions` need not be in a file.
     """
-    asked = read_trial_questions(options.questions) if questions is None else questions
+    trial_questions = read_trial_questions(options.questions) if questions is None else questions
     with Database.open(options.database) as database:
-        dataset, turns = make_trial_dataset(asked, options.database, options.tries)
+        dataset, turns = make_trial_dataset(trial_questions, options.database, options.tries)
         about = {name: getattr(options, name) for name in ("model", "preset", "settings", "examples", "base_url")}
         spec = RunSpec(_DATASET + database.location, "all", **about)
         make_run_settings(spec, dataset)
@@ -80,37 +80,37 @@ def run_trial(
             check_output_folder(spec, dataset, dataset, out)
         except SettingsError:
             # An interrupted trial of another kind is forgotten; a run of another command is not.
-            kept = out / SPEC_FILE
-            text = kept.read_text(encoding="utf-8", errors="replace") if kept.is_file() else ""
+            spec_file = out / SPEC_FILE
+            text = spec_file.read_text(encoding="utf-8", errors="replace") if spec_file.is_file() else ""
             if f'"dataset": "{_DATASET}' not in text:
                 raise
             _delete_journal(out)
-        before = read_results(out) if (out / RESULTS_FILE).exists() else None
-        if before is not None and "trial" not in before:
+        previous = read_results(out) if (out / RESULTS_FILE).exists() else None
+        if previous is not None and "trial" not in previous:
             raise SettingsError(f"{out / RESULTS_FILE} is not a results file of `tableturn trial`")
         judge = TrialJudge(database, turns).judge
         with closing(ReplyCache(out / CACHE_FILE)) as cache:
             start, replies = time.perf_counter(), cache.size()
-            judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judge=judge)
+            answers = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judge=judge)
             new_replies = cache.size() - replies  # those that the model gave in this start
     rulings = read_rulings(out / VERDICTS_FILE, may_miss=True)
-    results = RunResults(dataset, judged).as_json(spec, time.perf_counter() - start, rulings)
-    notes = {question.id: question.note for question in asked}
-    for record, (_, verdict) in zip(results["questions"], judged, strict=True):
-        accepted = turns[record["id"]].model_dump(exclude_defaults=True, exclude={"question"})
-        record |= {"accepted": accepted, "note": notes[_get_question_id(record)], "broken": verdict.broken}
+    results = RunResults(dataset, answers).as_json(spec, time.perf_counter() - start, rulings)
+    notes = {question.id: question.note for question in trial_questions}
+    for record, (_, verdict) in zip(results["questions"], answers, strict=True):
+        conditions = turns[record["id"]].model_dump(exclude_defaults=True, exclude={"question"})
+        record |= {"accepted": conditions, "note": notes[_get_question_id(record)], "broken": verdict.broken}
     results = _make_trial_results(results, options, database.location)
     results["cost"]["new_replies"] = new_replies
     if results["not_asked"]:
         return results
-    if before is not None:
-        results["compared"] = compared(before, results)
+    if previous is not None:
+        results["compared"] = compared(previous, results)
         if results["compared"]["as_before"]:
-            results["recorded"] = before.get("recorded", "")
+            results["recorded"] = previous.get("recorded", "")
         write_text_atomically(out / "previous.json", (out / RESULTS_FILE).read_text(encoding="utf-8"))
     write_results(results, out)
-    shown = {name: results[name] for name in ("tries", "pass_rate", "seconds")}
-    line = {**results["trial"], **shown, "calls": results["cost"]["calls"]}
+    figures = {name: results[name] for name in ("tries", "pass_rate", "seconds")}
+    line = {**results["trial"], **figures, "calls": results["cost"]["calls"]}
     append_lines(out / HISTORY_FILE, json.dumps(line, ensure_ascii=False) + "\n")
     _delete_journal(out)
     write_report([out], out / "report.html")
@@ -123,18 +123,18 @@ def _delete_journal(out: Path) -> None:
         (out / name).unlink(missing_ok=True)
 
 
-def make_trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tuple[Dataset, dict[str, TrialTurn]]:
+def make_trial_dataset(items: Sequence[TrialQuestion], place: str, tries: int) -> tuple[Dataset, dict[str, TrialTurn]]:
     """Return the questions, each repeated `tries` times, and the accepted answers by id."""
     path = None if "://" in place else Path(place).absolute()
     name = path.name if path else place
     questions: list[GoldTurn] = []
     turns: dict[str, TrialTurn] = {}
-    for question, number in product(asked, range(1, tries + 1)):
+    for question, number in product(items, range(1, tries + 1)):
         interaction, repeat = f"{question.id}~{number}", number if number > 1 else None
         for position, turn in enumerate(question.turns, 1):
             key, expects = f"{interaction}.{position}", ExpectedOutcome(turn.must or "answer", turn.reply)
-            turns[key], told = turn, (tuple(turn.sql), interaction, position, turn.evidence)
-            questions.append(GoldTurn(key, name, turn.question, *told, expects=expects, repeat=repeat))
+            turns[key], fields = turn, (tuple(turn.sql), interaction, position, turn.evidence)
+            questions.append(GoldTurn(key, name, turn.question, *fields, expects=expects, repeat=repeat))
     return Dataset("trial", "all", tuple(questions), (path.parent,) if path else ()), turns
 
 
@@ -143,12 +143,12 @@ class TrialJudge:
 
     def __init__(self, database: Database, turns: Mapping[str, TrialTurn]) -> None:
         self._database, self._turns = database, turns
-        self._expected = lru_cache(64)(self._run_accepted_query)
+        self._get_outcome = lru_cache(64)(self._run_accepted_query)
 
     def judge(self, question: GoldTurn, record: TurnRecord) -> Verdict:
         """Judge an answer; `error` of the verdict says why the answer is not accepted."""
         verdict = self._judge_answer(question, record)
-        outcomes = [self._expected(sql) for sql in self._turns[question.id].sql] if record.asked else []
+        outcomes = [self._get_outcome(sql) for sql in self._turns[question.id].sql] if record.asked else []
         if outcomes and all(isinstance(outcome, QueryError) for outcome in outcomes):  # whatever was answered
             why = f"the question's own query does not run: {outcomes[0]}"
             return replace(verdict, ex=False, error=why, broken=True)
@@ -157,11 +157,11 @@ class TrialJudge:
     def _judge_answer(self, question: GoldTurn, record: TurnRecord) -> Verdict:
         verdict = Verdict(question, record.sql, ex=False)
         turn, did = self._turns[question.id], _DID.get(record.status, "it answered")
-        asked = record.has_asked_back
+        asked_back = record.has_asked_back
         if turn.must == "decline":
             why = "" if record.status == "unanswerable" else f"it must decline, but {did}"
-        elif turn.must == "ask_back" and not (asked and turn.conditions):
-            why = "" if asked else f"it must ask back, but {did}"
+        elif turn.must == "ask_back" and not (asked_back and turn.conditions):
+            why = "" if asked_back else f"it must ask back, but {did}"
         elif not record.sql or record.status in _DID:
             why = f"{did}: {record.text}"
         else:
@@ -173,13 +173,13 @@ class TrialJudge:
             table = self._database.execute(verdict.sql, GOLD_LIMITS)
         except QueryError as error:
             return replace(verdict, error=f"its query does not run: {error}")
-        outcomes = map(self._expected, turn.sql)
-        wanted = [outcome for outcome in outcomes if isinstance(outcome, ExpectedResult)]
-        if not wanted or any(outcome.allows(table) for outcome in wanted):
+        outcomes = map(self._get_outcome, turn.sql)
+        expected = [outcome for outcome in outcomes if isinstance(outcome, ExpectedResult)]
+        if not expected or any(outcome.allows(table) for outcome in expected):
             why = turn.refusal(table)
-        elif len(wanted[0].table.rows) != len(table.rows):
-            why = f"it gives {count_rows(table)}, not {len(wanted[0].table.rows)}"
-        elif (width := len(wanted[0].table.columns)) != len(table.columns):
+        elif len(expected[0].table.rows) != len(table.rows):
+            why = f"it gives {count_rows(table)}, not {len(expected[0].table.rows)}"
+        elif (width := len(expected[0].table.columns)) != len(table.columns):
             columns = f"{len(table.columns)} column{'' if len(table.columns) == 1 else 's'}"
             why = f"it gives {columns} ({', '.join(table.columns[:6])}), not {width}"
         else:
@@ -199,25 +199,25 @@ def _make_trial_results(results: dict[str, Any], options: TrialOptions, location
     A question counts as passed by the share of its tries that pass; the interval is over questions, as tries at
     the same question say little new. Calls and dollars are what the answers take without kept replies.
     """
-    asked = _collect_question_outcomes(results)
-    known = [question for question in asked if question["share"] is not None]
-    shares = [question["share"] for question in known]
+    outcomes = _collect_question_outcomes(results)
+    scores = [question for question in outcomes if question["share"] is not None]
+    shares = [question["share"] for question in scores]
     interval, rate = compute_wilson_interval(sum(shares), len(shares)), fmean(shares) if shares else None
     cost, price, least = results["cost"], options.price, options.gate
     dollars = price and round((cost["prompt_tokens"] * price[0] + cost["completion_tokens"] * price[1]) / 1e6, 6)
     about = {"time": now(), "database": location, "questions_file": str(options.questions.absolute())}
     about |= {"model": get_used_model_name(options.model, options.base_url), "preset": options.preset or "full"}
-    failed = [{name: one[name] for name in ("id", "question", "why", "share")} for one in known if one["share"] < 1]
+    misses = [{name: item[name] for name in ("id", "question", "why", "share")} for item in scores if item["share"] < 1]
     return results | {
-        "trial": {**about, "settings": options.settings, "questions": len(asked)},
+        "trial": {**about, "settings": options.settings, "questions": len(outcomes)},
         "tries": options.tries,
         "pass_rate": rate,
         "interval": interval and list(interval),
         "stable_rate": fmean(share == 1 for share in shares) if shares else None,
-        "unstable": [question["id"] for question in known if 0 < question["share"] < 1],
-        "failed": failed,
+        "unstable": [question["id"] for question in scores if 0 < question["share"] < 1],
+        "failed": misses,
         "broken": list(dict.fromkeys(_get_question_id(record) for record in results["questions"] if record["broken"])),
-        "not_asked": [question["id"] for question in asked if question["share"] is None],
+        "not_asked": [question["id"] for question in outcomes if question["share"] is None],
         "cost": cost | {"calls": cost["llm_calls"], "dollars": dollars},
         "gate": None if least is None else {"least": least, "met": rate is not None and rate >= least},
         "compared": None,
@@ -232,7 +232,7 @@ def _get_question_id(record: Mapping[str, Any]) -> str:
 
 def _collect_question_outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return each question with its share of passed tries, and why one failed."""
-    found: list[dict[str, Any]] = []
+    summaries: list[dict[str, Any]] = []
     for name, records in groupby(results["questions"], _get_question_id):
         tries = [list(turns) for _, turns in groupby(records, itemgetter("interaction"))]
         passes: list[bool | None] = []
@@ -245,9 +245,9 @@ def _collect_question_outcomes(results: Mapping[str, Any]) -> list[dict[str, Any
                 why = f"turn {place + 1}: {turns[place]['error']}" if len(turns) > 1 else turns[0]["error"]
         question = " / ".join(turn["question"] for turn in tries[0])
         share = None if None in passes else fmean(map(bool, passes))
-        accepted = [turn["accepted"] for turn in tries[0]]
-        found.append({"id": name, "question": question, "why": why, "share": share, "accepted": accepted})
-    return found
+        conditions = [turn["accepted"] for turn in tries[0]]
+        summaries.append({"id": name, "question": question, "why": why, "share": share, "accepted": conditions})
+    return summaries
 
 
 def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
@@ -257,8 +257,8 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     turns were changed counts as another question.
     """
     sides = map(_collect_question_outcomes, (before, now))
-    old, new = (dict(zip(number_repeats(one["question"] for one in side), side, strict=True)) for side in sides)
-    same = [(old[words], question) for words, question in new.items() if words in old]
+    old, new = (dict(zip(number_repeats(item["question"] for item in side), side, strict=True)) for side in sides)
+    pairs = [(old[words], question) for words, question in new.items() if words in old]
     changes = [
         {
             **{name: b[name] for name in ("id", "question", "why")},
@@ -266,10 +266,10 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
             "now": b["share"],
             "expects_otherwise": a["accepted"] != b["accepted"],
         }
-        for a, b in same
+        for a, b in pairs
         if a["share"] is not None and b["share"] is not None
     ]
-    left = {
+    groups = {
         "added": [question for words, question in new.items() if words not in old],
         "removed": [question for words, question in old.items() if words not in new],
     }
@@ -284,9 +284,9 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
         # A trial in which nothing differs says nothing new of its model.
         "as_before": about == {name: now["trial"][name] for name in about} and answers[0] == answers[1],
         "same": sum(change["now"] == change["before"] for change in changes),
-        "expects_otherwise": [b["id"] for a, b in same if a["accepted"] != b["accepted"]],
-        **{word: [question["id"] for question in questions] for word, questions in left.items()},
-        **{f"{word}_questions": [question["question"] for question in questions] for word, questions in left.items()},
+        "expects_otherwise": [b["id"] for a, b in pairs if a["accepted"] != b["accepted"]],
+        **{word: [question["id"] for question in questions] for word, questions in groups.items()},
+        **{f"{word}_questions": [question["question"] for question in questions] for word, questions in groups.items()},
     }
 
 
@@ -310,14 +310,14 @@ def fit_trust_bound(
         prints = compute_fingerprints(resources, settings)
         questions = _read_approved_answers(agent) if labels is None else read_trial_questions(labels)
         # Evaluations change these, and a bound must be set with them as people will ask.
-        as_asked = {name: getattr(settings, name) for name in ("conventions", "today", "ledger")}
+        own_fields = {name: getattr(settings, name) for name in ("conventions", "today", "ledger")}
     # An approved answer would give away what is right for its own question.
-    fields = {**as_asked, **trial.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
+    fields = {**own_fields, **trial.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
     results = run_trial(replace(trial, settings=fields), out, listener, questions)
     if results["not_asked"]:
         raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: run the same command again")
-    found = find_level(list_judged_answers(results), alpha, certainty)
-    bound = TrustBound(identity, model, alpha, certainty, **asdict(found), fingerprints=prints, time=now())
+    level = find_level(list_judged_answers(results), alpha, certainty)
+    bound = TrustBound(identity, model, alpha, certainty, **asdict(level), fingerprints=prints, time=now())
     write_trust_bound(bound, file)
     return bound
 
@@ -328,17 +328,17 @@ def list_judged_answers(results: Mapping[str, Any]) -> list[tuple[float, bool]]:
     The same query for the same question counts once, and as wrong if it was ever judged so: a bound takes labels that
     are independent of each other.
     """
-    found: dict[tuple[tuple[str, ...], str], tuple[float, bool]] = {}
+    answers: dict[tuple[tuple[str, ...], str], tuple[float, bool]] = {}
     for _, turns in groupby(results["questions"], lambda turn: turn["interaction"]):
-        said: tuple[str, ...] = ()
+        dialogue: tuple[str, ...] = ()
         for turn in turns:
-            said = (*said, _normalize_question(turn["question"]))
+            dialogue = (*dialogue, _normalize_question(turn["question"]))
             if turn["status"] not in ("converged", "capped") or not turn["sql"] or turn["broken"]:
                 continue
-            key = (said, " ".join(turn["sql"].casefold().split()))
-            if key not in found or not turn["ex"]:
-                found[key] = (turn["confidence"], turn["ex"])
-    return list(found.values())
+            key = (dialogue, " ".join(turn["sql"].casefold().split()))
+            if key not in answers or not turn["ex"]:
+                answers[key] = (turn["confidence"], turn["ex"])
+    return list(answers.values())
 
 
 def _normalize_question(question: str) -> str:
@@ -350,15 +350,15 @@ def _read_approved_answers(agent: SQLAgent) -> list[TrialQuestion]:
     """Return the answers that a person approved or corrected, as questions accepting them."""
     database = agent.resources.database
     identity, store = database_identity(database), agent.resources.examples.open_own_store()
-    accepted: dict[str, tuple[str, list[str]]] = {}
+    queries: dict[str, tuple[str, list[str]]] = {}
     for example in (hit.example for hit in store.seen_by(database).visible(identity)) if store else ():
         if example.owner == identity and example.source in VERIFIED:
-            accepted.setdefault(_normalize_question(example.question), (example.question, []))[1].append(example.sql)
-    if not accepted:
+            queries.setdefault(_normalize_question(example.question), (example.question, []))[1].append(example.sql)
+    if not queries:
         raise SettingsError(
             "no answer about this database has been approved or corrected yet: pass --labels with a trial's questions"
         )
     return [
         TrialQuestion.model_validate({"id": number, "turns": [{"question": question, "sql": sql}]})
-        for number, (question, sql) in enumerate(accepted.values(), 1)
+        for number, (question, sql) in enumerate(queries.values(), 1)
     ]

@@ -61,7 +61,7 @@ def test_every_experiment_can_be_run(name: str) -> None:
             MEASURED.fullmatch(figure) or (FIGURE.fullmatch(figure) and 0 <= value <= 100)
             for figure, value in row.paper.items()
         )
-    assert all(FIGURE.fullmatch(figure) or MEASURED.fullmatch(figure) for figure in experiment.shown)
+    assert all(FIGURE.fullmatch(figure) or MEASURED.fullmatch(figure) for figure in experiment.measures)
     assert len({row.name for row in experiment.rows}) == len(experiment.rows)
 
 
@@ -380,7 +380,7 @@ def test_precision_and_recall_of_linking_are_told(benchmarks: Path, tmp_path: Pa
     setup = ExperimentSetup(options(f"replay:{drafts}"), benchmarks)
     experiment = read_experiment("track-table-10")
     rows = measure(experiment, setup, tmp_path / "out", unheard)
-    assert set(experiment.shown) <= set(rows[0].ours)
+    assert set(experiment.measures) <= set(rows[0].ours)
     assert rows[2].failed == "our linker has no column-enhanced layer to leave out"
     assert rows[2].paper["table_weighted_f1"] == 96.57
 

@@ -110,7 +110,7 @@ def measure_trial(options: BenchOptions) -> Figures:
 
 
 def _read_schemas(options: BenchOptions) -> Iterator[tuple[Path, list[str], Path]]:
-    """Yield the schemas of Spider dev with their gold queries, and a folder; `limit` is a number of schemas."""
+    """Yield up to `limit` schemas of Spider dev with their gold queries and a folder."""
     dataset = load_dataset("spider", "dev", options.folder)
     with tempfile.TemporaryDirectory() as folder:
         for name, queries in list(group_golds(dataset.questions).items())[: options.limit]:

@@ -53,7 +53,7 @@ class Stopwatch:
 
 
 def time_calls(call: Callable[[T], object], arguments: Iterable[T]) -> tuple[list[Any], list[float]]:
-    """Call a function with one argument after another; return the results, and the seconds of each call."""
+    """Call a function with each argument; return the results and the seconds of each call."""
     found: list[Any] = []
     seconds: list[float] = []
     for argument in arguments:

@@ -103,7 +103,7 @@ measure_offline = Measure(_read_dev_sets, _answer_and_judge_questions, _compute_
 
 
 def _answer_on_engines(options: BenchOptions) -> Iterator[Row]:
-    """Yield whether questions whose gold rows SQL determines are right on each engine that is there.
+    """Yield whether questions with determined gold rows are right on each available engine.
 
     Databases whose rows break their own foreign keys are left out: DuckDB cannot hold such keys, and without them the
     translator does not know what to join. The limit takes that many questions from all over the set.

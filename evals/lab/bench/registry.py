@@ -98,7 +98,7 @@ class Measure(Generic[Case]):
 
 
 def keep_row(case: Row) -> Iterable[Row]:
-    """Return a case that is a row already: what is asked all at once, or with much that is opened once, yields rows."""
+    """Return the one row of a case that is a row already."""
     return (case,)
 
 

@@ -126,7 +126,7 @@ def judge_drafts_officially(asked: Dataset, drafts: Drafts) -> dict[str, bool]:
 
 
 def play_draft_sets(options: BenchOptions) -> Iterator[Row]:
-    """Play stored drafts of published systems and a strong model; yield the answers with a query that ran, set by set.
+    """Play stored drafts, set by set; yield the answers with a query that ran.
 
     A `set` is looked at together; the sets of a `family` share its questions, and none of them is calibrated on
     another. `model` is whose drafts they are, `signals` what confidence weighs.

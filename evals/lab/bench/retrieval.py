@@ -152,7 +152,7 @@ _SYSTEMS = ("dail_sql_gpt4", "din_sql_gpt4", "c3_chatgpt", "gpt4_zero_shot")
 
 
 def _find_gold_skeletons(options: BenchOptions) -> Iterator[Row]:
-    """Yield whether one of 8 retrieved examples has the gold query's SQL skeleton, by the way they are retrieved.
+    """Yield whether one of 8 retrieved examples has the gold SQL skeleton, by retrieval method.
 
     `hit_at_8` goes by the question alone with the default embedding and settings; `by_draft` knows a system's published
     SQL as a draft. `held_out_hit_at_8` is the figure that was developed on: questions of a fifth of the training

@@ -277,7 +277,7 @@ _FAIR = ("LEFT JOIN", "DISTINCT")
 
 
 def _find_disputed_golds(options: BenchOptions) -> Iterator[Row]:
-    """Yield the kinds of every gold query's disputes; readers' verdicts count if the data folder has them."""
+    """Yield the kinds of disputes of each gold query, with readers' verdicts if there are any."""
     verdicts = options.folder / "strong_model" / "verdicts.jsonl"
     rulings = read_rulings(verdicts) if verdicts.exists() else []
     reviewed: list[Any] = read_lines(REVIEWED.read_text(encoding="utf-8"))

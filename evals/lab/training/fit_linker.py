@@ -45,7 +45,7 @@ from ....tools.linking.vocabulary import Shares, WordAssociations
 from ....tools.whole_files import replace_file, write_text_atomically
 from ....tools.words import split_name_into_words, stem_word, words
 from ...datasets import load_dataset
-from ...metrics.summary import COUNTED
+from ...metrics.summary import CUTOFF
 from .fit_linker_net import TrainingTurn, import_torch, pack_model_part, predict_log_odds, shift_log_odds
 from .fit_linker_net import train_linker_net as train_net
 from .fit_linker_turns import (
@@ -376,7 +376,7 @@ def _shift_net_odds(fitted: FittedLinkerModels, known: Sequence[LinkedTurn]) -> 
 
 def _find_best_odds_shift(redundancy: Callable[[float], float]) -> float:
     """Return the shift of log-odds that minimizes a redundancy score."""
-    return float(min(_SHIFTS, key=lambda shift: redundancy(float(_shift_probabilities(np.array(COUNTED), -shift)))))
+    return float(min(_SHIFTS, key=lambda shift: redundancy(float(_shift_probabilities(np.array(CUTOFF), -shift)))))
 
 
 def _shift_probabilities(p: Shares, shift: float) -> Shares:

@@ -23,7 +23,7 @@ from ....tools.linking.evidence import LinkingEvidence, NameIndex
 from ....tools.linking.vocabulary import Shares, WordAssociations
 from ....tools.values import ValueIndex, ValueMatch
 from ...datasets import Dataset
-from ...metrics.summary import COUNTED, compute_redundancy
+from ...metrics.summary import CUTOFF, compute_redundancy
 
 WINDOW = 5
 FOLDS = 3
@@ -240,7 +240,7 @@ def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequ
     }
 
 
-def score_table_redundancy(turns: Sequence[LinkedTurn], tables: Sequence[Shares], counted: float = COUNTED) -> float:
+def score_table_redundancy(turns: Sequence[LinkedTurn], tables: Sequence[Shares], counted: float = CUTOFF) -> float:
     """Return the table redundancy score (TRS, equation 10), from 0 to 1."""
     return fmean(
         compute_redundancy(_get_indices(turn.tables > 0), _get_indices(p >= counted))
@@ -248,7 +248,7 @@ def score_table_redundancy(turns: Sequence[LinkedTurn], tables: Sequence[Shares]
     )
 
 
-def score_column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Shares], counted: float = COUNTED) -> float:
+def score_column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Shares], counted: float = CUTOFF) -> float:
     """Return the column redundancy score (CRS, equation 12), from 0 to 1."""
     scores: list[float] = []
     for turn, q in zip(turns, columns, strict=True):
