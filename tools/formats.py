@@ -1,4 +1,4 @@
-"""How the cells of a result are written for people: numbers, money, per cent, units and dates.
+"""Formats of result cells for people: numbers, money, per cent, units and dates.
 
 A format is chosen once for a whole column, from the query, the schema and the values. Keys, years and codes stay as
 they are, and so does every cell that its column's format does not fit: a cell is never made into another value.
@@ -113,33 +113,33 @@ def choose_column_formats(
         locale: The locale of the formats.
     """
     meanings = (_read_output_meanings(query, columns) if query else ()) or (_Meaning(),) * len(columns)
-    defined = {frozenset(stems(name)): find_unit_in_comment(text) for name, text in (definitions or {}).items()}
+    units = {frozenset(stems(name)): find_unit_in_comment(text) for name, text in (definitions or {}).items()}
     cells = list(zip(*rows[:_LOOKED], strict=True)) or [()] * len(columns)
     formats: list[ColumnFormat] = []
     for name, meaning, values in zip(columns, meanings, cells, strict=True):
         measure = find_unit_in_name(name) if meaning.named else ""
-        measure = measure or defined.get(frozenset(stem_name(name))) or meaning.find_unit(name)
+        measure = measure or units.get(frozenset(stem_name(name))) or meaning.find_unit(name)
         form = _choose_column_format(split_name_into_words(name), replace(meaning, measure=measure), values)
         formats.append(replace(form, locale=locale) if locale else form)
     return tuple(formats)
 
 
 def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Sequence[Cell]) -> ColumnFormat:
-    known = [value for value in values if value is not None]
-    texts = [value for value in known[:_DATES_LOOKED] if isinstance(value, str)]
-    numbers = [value for value in known if isinstance(value, int | float)]
+    cells = [value for value in values if value is not None]
+    texts = [value for value in cells[:_DATES_LOOKED] if isinstance(value, str)]
+    numbers = [value for value in cells if isinstance(value, int | float)]
     floats = [number for number in numbers if isinstance(number, float)]
     if texts and not numbers:
         return ColumnFormat(_detect_date_kind(words, texts))
-    if not numbers or len(numbers) < len(known) or not all(map(math.isfinite, floats)):
+    if not numbers or len(numbers) < len(cells) or not all(map(math.isfinite, floats)):
         return PLAIN
-    role, measure, whole = meaning.role, meaning.measure, all(map(float.is_integer, floats))
+    role, measure, is_whole = meaning.role, meaning.measure, all(map(float.is_integer, floats))
     if role == "flag" and set(numbers) <= {0, 1}:
         return ColumnFormat("boolean")
     if role == "key" or (not role and _is_key_name(words)):
         return ColumnFormat("key")
     is_year = role == "year" or (not role and has_word_of_kind("year", words))
-    if whole and (is_year or (meaning.stored and not role and not measure and not has_word_of_kind("money", words))):
+    if is_whole and (is_year or (meaning.stored and not role and not measure and not has_word_of_kind("money", words))):
         years = _YEARS if is_year else _LIKELY_YEARS
         if years.start <= min(numbers) and max(numbers) < years.stop:
             return ColumnFormat("year")
@@ -147,11 +147,11 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
     most = _MOST_STORED if meaning.stored else _MOST_COMPUTED
     if not meaning.stored and 0 < largest < 1:  # three significant digits
         most = min(10, _MOST_COMPUTED - math.floor(math.log10(largest)))
-    decimals = 0 if whole else max(_count_decimal_places(number, most) for number in floats)
+    decimals = 0 if is_whole else max(_count_decimal_places(number, most) for number in floats)
     if role == "count":
         return ColumnFormat("number", decimals)
     if _is_currency(measure):
-        return ColumnFormat("money", 0 if whole else max(2, decimals), measure)
+        return ColumnFormat("money", 0 if is_whole else max(2, decimals), measure)
     # What is not proven to be a ratio times 100 may be written as 0.25: it stays a number.
     is_share = role == "ratio" and meaning.factor == 100 and has_word_of_kind("ratio", words)
     if is_share or (measure == "%" and largest > 1):
@@ -166,8 +166,8 @@ def _count_decimal_places(number: float, limit: int) -> int:
 
 
 def _is_key_name(words: Sequence[str]) -> bool:
-    numbered = len(words) > 1 and words[-1] in ("number", "no")
-    return numbered or has_word_of_kind("key", words[-1:]) or has_word_of_kind("key_anywhere", words)
+    is_numbered = len(words) > 1 and words[-1] in ("number", "no")
+    return is_numbered or has_word_of_kind("key", words[-1:]) or has_word_of_kind("key_anywhere", words)
 
 
 def _detect_date_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
@@ -207,7 +207,7 @@ class _Meaning:
     named: bool = True  # whether it has a name; the text of a product is none, though it ends in a unit
 
     def find_unit(self, name: str) -> str:
-        """Return the unit of the numbers; that of other numbers must be the whole `name`, as in hours."""
+        """Return the unit of the numbers; if they are scaled, only a `name` such as hours tells it."""
         if math.isclose(self.factor, 1):
             return self.measure
         is_unit = self.named and _is_unit(self.measure)
@@ -258,41 +258,41 @@ class _OutputMeaningReader:
     def __init__(self, query: Query) -> None:
         self._query = query
         self._keys = {(key.table, column) for key in query.schema.foreign_keys for column in key.columns}
-        self._known: dict[int, _Meaning] = {}
+        self._meanings: dict[int, _Meaning] = {}
 
     def get_meaning_by_name(self, name: str) -> _Meaning:
         """Return the meaning that all columns with this name share; empty if they differ."""
-        found = [(table, table.column(name)) for table in self._query.tables.values()]
-        meanings = {self._read_table_column_meaning(table, column) for table, column in found if column is not None}
+        columns = [(table, table.column(name)) for table in self._query.tables.values()]
+        meanings = {self._read_table_column_meaning(table, column) for table, column in columns if column is not None}
         return meanings.pop() if len(meanings) == 1 else _Meaning()
 
     def read_output(self, item: exp.Expr) -> _Meaning:
         """Return the meaning of an output of the query, and whether it has a name."""
-        named = isinstance(item, exp.Alias) or item.find(exp.Mul, exp.Div) is None
-        return replace(self.read(item.unalias()), named=named)
+        is_named = isinstance(item, exp.Alias) or item.find(exp.Mul, exp.Div) is None
+        return replace(self.read_meaning(item.unalias()), named=is_named)
 
-    def read(self, node: exp.Expr) -> _Meaning:
+    def read_meaning(self, node: exp.Expr) -> _Meaning:
         """Return the meaning of an expression, from the cache if possible."""
         node = node.unnest()
-        if id(node) not in self._known:
-            self._known[id(node)] = self._read_expression_meaning(node)
-        return self._known[id(node)]
+        if id(node) not in self._meanings:
+            self._meanings[id(node)] = self._read_expression_meaning(node)
+        return self._meanings[id(node)]
 
     def _read_expression_meaning(self, node: exp.Expr) -> _Meaning:
         match node:
             case exp.Column():
                 return self._read_column_reference_meaning(node)
             case exp.Round():
-                return replace(self.read(node.this), stored=node.args.get("decimals") is not None)
+                return replace(self.read_meaning(node.this), stored=node.args.get("decimals") is not None)
             case exp.Sum() | exp.Avg():
-                inner, is_sum = self.read(node.this), isinstance(node, exp.Sum)
+                inner, is_sum = self.read_meaning(node.this), isinstance(node, exp.Sum)
                 plain = inner.role in ("key", "year", "flag") or (is_sum and inner.measure == "%")
                 return _Meaning("amount", "" if plain else inner.measure, factor=inner.factor)
             case exp.Literal():
                 value = self._query.literal(node)
                 return _Meaning(constant=value if isinstance(value, float) else None)
             case exp.Pow():
-                base, power = self.read(node.this).constant, self.read(node.expression).constant
+                base, power = self.read_meaning(node.this).constant, self.read_meaning(node.expression).constant
                 if base != 10 or power is None or power > _MOST_ZEROS:
                     return _Meaning()
                 return _Meaning(constant=10**power)
@@ -308,9 +308,9 @@ class _OutputMeaningReader:
             case exp.Year() | exp.Extract():
                 return _Meaning("year" if isinstance(node, exp.Year) or node.name.upper() == "YEAR" else "count")
             case exp.Select() if len(node.expressions) == 1:
-                return self.read(node.expressions[0].unalias())
+                return self.read_meaning(node.expressions[0].unalias())
             case _ if isinstance(node, _UNCHANGED):
-                return self.read(node.this)
+                return self.read_meaning(node.this)
             case _ if isinstance(node, _COUNTS):
                 return _Meaning("count")
             case _ if isinstance(node, _FLAGS):
@@ -344,13 +344,13 @@ class _OutputMeaningReader:
         outputs = [item for item in outputs if fold(item.alias_or_name) == fold(node.name)]
         if len(outputs) != 1:
             return _Meaning()
-        found = self.read(outputs[0].unalias())
-        unit = find_unit_in_name(node.name) or replace(found, named=True).find_unit(node.name)
-        return replace(found, measure=unit, factor=1.0) if unit else found
+        meaning = self.read_meaning(outputs[0].unalias())
+        unit = find_unit_in_name(node.name) or replace(meaning, named=True).find_unit(node.name)
+        return replace(meaning, measure=unit, factor=1.0) if unit else meaning
 
     def _read_common_meaning(self, parts: Sequence[exp.Expr]) -> _Meaning:
         """Return the meaning that all the expressions share, apart from constants."""
-        meanings = {self.read(part) for part in parts if part.find(exp.Column, exp.Func) is not None}
+        meanings = {self.read_meaning(part) for part in parts if part.find(exp.Column, exp.Func) is not None}
         measures = {(meaning.measure, meaning.factor) for meaning in meanings}
         if len(meanings) == 1:
             return meanings.pop()
@@ -359,7 +359,7 @@ class _OutputMeaningReader:
 
     def _read_product_meaning(self, node: exp.Mul | exp.Div) -> _Meaning:
         """Return the meaning of a product or quotient: money divided by money is a ratio."""
-        left, right = self.read(node.left), self.read(node.right)
+        left, right = self.read_meaning(node.left), self.read_meaning(node.right)
         if left.constant is not None and right.constant is not None:
             other = right.constant or 1.0
             return _Meaning(constant=left.constant / other if isinstance(node, exp.Div) else left.constant * other)
@@ -371,15 +371,15 @@ class _OutputMeaningReader:
                 return _Meaning("ratio", factor=first if right.constant is not None else first / second)
             if left.measure == "%" and math.isclose(first / second, 1 / 100):
                 return _Meaning("ratio")
-            known = not right.measure and right.role != "rate"
-            return _Meaning("amount", left.measure if known else "", factor=first / second)
+            has_measure = not right.measure and right.role != "rate"
+            return _Meaning("amount", left.measure if has_measure else "", factor=first / second)
         if left.constant is not None or right.constant is not None:
-            one = right if left.constant is not None else left
-            role = one.role if one.role in ("ratio", "rate") else "amount"
-            return _Meaning(role, one.measure, factor=first * second)
+            operand = right if left.constant is not None else left
+            role = operand.role if operand.role in ("ratio", "rate") else "amount"
+            return _Meaning(role, operand.measure, factor=first * second)
         factor = first * second
         if left.measure and right.measure:
-            amounts = [one for one in (left.measure, right.measure) if one != "%"]
+            amounts = [amount for amount in (left.measure, right.measure) if amount != "%"]
             # A percentage of an amount is that many hundredths of it.
             measure, factor = amounts[0] if len(amounts) == 1 else "", factor * 100
         return _Meaning("amount", "" if "rate" in (left.role, right.role) else measure, factor=factor)

@@ -41,11 +41,11 @@ def stem_english_word(word: str) -> str:
 
 
 @lru_cache(maxsize=200_000)
-def stem_word(folded: str) -> str:
+def stem_word(word: str) -> str:
     """Return the stem of a folded word; numbers, codes and very long words stay unchanged."""
-    if len(folded) < 3 or len(folded) > 24 or not folded.isalpha():
-        return folded
-    return stem_english_word(folded)
+    if len(word) < 3 or len(word) > 24 or not word.isalpha():
+        return word
+    return stem_english_word(word)
 
 
 def make_singular(word: str) -> str:
@@ -83,36 +83,36 @@ def words(text: str) -> tuple[Word, ...]:
 
     Questions of a conversation are read again at each of its turns.
     """
-    blanked = _POSSESSIVE.sub("  ", text)
+    plain = _POSSESSIVE.sub("  ", text)
     return tuple(
         Word(match.group(), match.start(), match.end(), folded, stem_word(folded))
-        for match in _WORD.finditer(blanked)
+        for match in _WORD.finditer(plain)
         if (folded := fold(match.group()))
     )
 
 
 def stems(text: str) -> list[str]:
     """Return the stems of a text's words."""
-    return [stem_word(folded) for word in _WORD.findall(_POSSESSIVE.sub("  ", text)) if (folded := fold(word))]
+    return [stem_word(plain) for word in _WORD.findall(_POSSESSIVE.sub("  ", text)) if (plain := fold(word))]
 
 
 @lru_cache(maxsize=50_000)
 def fold(word: str) -> str:
     """Return the word in lower case, without accents and signs."""
-    lowered = word.casefold()
-    if lowered.isascii():
-        return lowered
-    return "".join(c for c in unicodedata.normalize("NFKD", lowered) if c.isalnum())
+    text = word.casefold()
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if c.isalnum())
 
 
-def key(stemmed: Sequence[str]) -> str:
+def key(stems: Sequence[str]) -> str:
     """Join stems without spaces into a key, equal for "New York" and "NewYork"."""
-    joined: list[str] = []
-    for part in stemmed:
-        if joined and joined[-1][-1].isdigit() and part[:1].isdigit():
-            joined.append(".")
-        joined.append(part)
-    return "".join(joined)
+    parts: list[str] = []
+    for part in stems:
+        if parts and parts[-1][-1].isdigit() and part[:1].isdigit():
+            parts.append(".")
+        parts.append(part)
+    return "".join(parts)
 
 
 # Words of a name.
@@ -188,7 +188,7 @@ def is_word_or_abbreviation(word: str, others: Iterable[str]) -> bool:
         letters = iter(long)
         if word == other or (len(short) > 2 and long.startswith(short)):
             return True
-        if 2 < len(short) >= len(long) / 2 and short[0] == long[0] and all(each in letters for each in short):
+        if 2 < len(short) >= len(long) / 2 and short[0] == long[0] and all(letter in letters for letter in short):
             return True
     return False
 
@@ -252,13 +252,13 @@ def is_foreign_text(text: str, names: Iterable[str]) -> bool:
 
     Rules about English words then say nothing of it. Of Spider's 8,034 questions none is taken for foreign.
     """
-    said = words(text)
+    tokens = words(text)
     if any(
-        (word.folded in STOP_WORDS and word.folded not in _SHARED) or word.stem in question_words() for word in said
+        (word.folded in STOP_WORDS and word.folded not in _SHARED) or word.stem in question_words() for word in tokens
     ):
         return False
-    known = {each for name in names for each in stem_name(name)}
-    unknown = [word for word in said if not (word.folded.isdigit() or word.folded in _SHARED or word.stem in known)]
+    lexicon = {stem for name in names for stem in stem_name(name)}
+    unknown = [word for word in tokens if not (word.folded.isdigit() or word.folded in _SHARED or word.stem in lexicon)]
     # Without spaces a question may be one word.
     return sum(1 if word.folded.isascii() else 2 for word in unknown) > 1
 
@@ -339,7 +339,7 @@ ISO_TIME = re.compile(
 
 
 def match_time(text: str, least: str = "day", *, whole: bool = True) -> re.Match[str] | None:
-    """Return the match of a text, or of its beginning, that is a month, a day or a time; or None."""
+    """Return the match of a text, or its beginning, that is a month, a day or a time; or None."""
     match = ISO_TIME.fullmatch(text) if whole else ISO_TIME.match(text)
     return match if match and match[least] else None
 
@@ -369,13 +369,13 @@ rows have values that differ in as little, such as Mali and Bali, and none of th
 """
 
 
-def find_nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
+def find_nearest_names(name: str, names: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Return the known names most similar to `name`, best first."""
     from rapidfuzz import fuzz, process  # only where something is wrong
 
-    choices = list(dict.fromkeys(known))
-    wanted, *spread = (each.lower().replace("_", " ") for each in (name, *choices))
-    matches = process.extract(wanted, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=OFFERED)
+    choices = list(dict.fromkeys(names))
+    target, *spread = (text.lower().replace("_", " ") for text in (name, *choices))
+    matches = process.extract(target, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=OFFERED)
     return tuple(choices[index] for _, _, index in matches)
 
 
@@ -384,11 +384,11 @@ def format_did_you_mean(near: Sequence[str]) -> str:
     return f"did you mean {join_words(near, 'or')}?" if near else ""
 
 
-def find_intended_word(word: str, known: Iterable[str]) -> tuple[str, float] | None:
+def find_intended_word(word: str, words: Iterable[str]) -> tuple[str, float] | None:
     """Return the known word that `word` may misspell, with a similarity from 0 to 1; or None."""
     from rapidfuzz import fuzz, process
 
-    match = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=_TAKEN)
+    match = process.extractOne(word, words, scorer=fuzz.ratio, score_cutoff=_TAKEN)
     return (match[0], match[1] / 100) if match else None
 
 
@@ -397,13 +397,13 @@ def max_typos(word: str, *, is_value: bool = False) -> int:
     return sum(len(word) >= letters for letters in (OF_A_VALUE if is_value else IN_WORD))
 
 
-def find_similar(word: str, known: Collection[str]) -> list[tuple[int, str]]:
+def find_similar(word: str, words: Collection[str]) -> list[tuple[int, str]]:
     """Return the known words that `word` may misspell, with the number of wrong letters."""
     from rapidfuzz.distance import OSA
 
-    allowed = max_typos(word)
-    distances = ((OSA.distance(word, other, score_cutoff=allowed), other) for other in known)
-    return sorted(pair for pair in distances if pair[0] <= allowed)
+    most = max_typos(word)
+    distances = ((OSA.distance(word, other, score_cutoff=most), other) for other in words)
+    return sorted(pair for pair in distances if pair[0] <= most)
 
 
 def end_sentence(text: str) -> str:

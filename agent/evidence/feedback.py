@@ -93,7 +93,7 @@ def _make_row_lookup(run: Run) -> Callable[[str], bool]:
 def _measure_query_complexity(query: Query, items: Sequence[LinkedItem]) -> QueryComplexity:
     """Return the numbers of unexpected names, joins and nested queries in a query."""
     expected = {(table, column): p for table, column, p in items}
-    names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.used.columns}
+    names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.usage.columns}
     unexpected = sum(1 - expected.get(name, 0.0) for name in names) if expected else 0.0
     joins, selects = len(query.find(exp.Join)), len(query.find(exp.Select))
     return QueryComplexity(round(unexpected, 3), joins, selects - 1)
@@ -168,7 +168,7 @@ def format_values(sql: str, schema: Schema, matches: Sequence[ValueMatch]) -> st
     values = (match for match in matches if match.how != "part" or not stems.issuperset(stem_name(match.mention)))
     lines = [f"{match.table}.{match.column} holds {_format_cell(match.value, _CELL)}" for match in values]
     query = read_query(sql, schema)
-    places = sorted(query.used.columns) if query else []
+    places = sorted(query.usage.columns) if query else []
     columns = [(table, column) for table, name in places if (column := schema.column(table, name)) and column.samples]
     for table, column in columns[:COLUMNS_SHOWN]:
         samples = ", ".join(_format_cell(value, _CELL) for value in column.samples)

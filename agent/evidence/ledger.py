@@ -71,7 +71,7 @@ def make_row_ledger(
         examples=settings.ledger == "full",
         value=value,
         question=turn.question,
-        ruled=getattr(resources.database.engine, "ruled_tables", frozenset()),
+        ruled_tables=getattr(resources.database.engine, "ruled_tables", frozenset()),
     )
 
 

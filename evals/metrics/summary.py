@@ -200,7 +200,7 @@ def _read_used_and_linked_items(turns: Iterable[Turn]) -> Iterator[tuple[Schema,
         query = read_query(gold, schema)
         if query is None or not query.tables:
             continue
-        use = query.used
+        use = query.usage
         columns = ((table.lower(), name.lower()) for table, name in use.columns if name != STAR)
         gold_items = _SchemaItems(frozenset(name.lower() for name in use.tables), frozenset(columns))
         likely_items = [(table.lower(), column) for table, column, p in items if p >= CUTOFF]

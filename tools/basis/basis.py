@@ -64,15 +64,15 @@ class Basis:
         """Return the basis as about three lines of plain text."""
         tables = labels.join([humanize_name(table) for table in self.tables])
         over = labels.say("over_tables", tables=tables) if tables else ""
-        removed = f", {labels.say('page_no_duplicates')}" if self.grain and self.duplicates == "removed" else ""
+        distinct = f", {labels.say('page_no_duplicates')}" if self.grain and self.duplicates == "removed" else ""
         origin, dates = labels.say(f"query_{self.origin}", over=over), _describe_date_range(self, labels)
-        first = "; ".join(filter(None, (origin, f"{self.grain}{removed}", dates)))
+        first = "; ".join(filter(None, (origin, f"{self.grain}{distinct}", dates)))
         second = [
             _format_filter_list(lead, [f for f in self.filters if _get_filter_group(f) == place], labels)
             for place, lead in _LEADS.items()
         ]
-        used = labels.say("definitions_used", len(self.definitions), names=labels.join(self.definitions))
-        remarks = [used] if self.definitions else []
+        definitions = labels.say("definitions_used", len(self.definitions), names=labels.join(self.definitions))
+        remarks = [definitions] if self.definitions else []
         remarks += [*self.nulls[:_MOST], *filter(None, (self.cut and labels.say("shown", rows=self.cut), self.ties))]
         remarks += self.counted
         remarks += [labels.say("assumed", what=", ".join(self.assumed))] if self.assumed else []
@@ -96,26 +96,26 @@ def build_query_basis(
     beside.
     """
     grain, duplicates = describe_result_grain(query, labels)
-    date, ranged = find_date_use(query)
+    date, range_conditions = find_date_use(query)
     count = query.limit
-    whole = grain == labels.say("one_row") and query.offset is None and (count is None or count.name != "0")
+    is_whole = grain == labels.say("one_row") and query.offset is None and (count is None or count.name != "0")
     return Basis(
         origin=origin,
         tables=tuple(table.name for table in query.schema.tables if table.name in query.tables),
         date=date,
-        filters=list_query_filters(query, question, mentions, ranged, in_words=labels.are_english),
+        filters=list_query_filters(query, question, mentions, range_conditions, in_words=labels.are_english),
         grain=grain,
         duplicates=duplicates,
         nulls=_describe_null_handling(query.nested_select_chain[0], query, labels) if query.nested_select_chain else (),
-        ties="" if whole else _describe_tie_handling(query, labels),
-        cut="" if whole else _describe_row_limit(query, labels),
+        ties="" if is_whole else _describe_tie_handling(query, labels),
+        cut="" if is_whole else _describe_row_limit(query, labels),
     )
 
 
 def _describe_null_handling(scope: Scope, query: Query, labels: Labels) -> tuple[str, ...]:
     """Describe how the SELECT that produces the rows treats missing values."""
     clauses: dict[str, None] = {}
-    for node in query.own(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
+    for node in query.find_in(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
         if name := _find_nullable_column_name(get_argument(node), scope, query):
             clauses[labels.say("missing_not_counted", column=name)] = None
     # Under OR, or within anything else, such a condition may fail and the row still be in.
@@ -123,8 +123,8 @@ def _describe_null_handling(scope: Scope, query: Query, labels: Labels) -> tuple
         inner = part.this.unnest() if isinstance(part, exp.Not) else part
         negative = inner is not part or isinstance(part, exp.NEQ) or part.args.get("negate")
         # NOT IN (SELECT ...) lets every row through where there are none.
-        tested = isinstance(inner, exp.In | exp.Like | exp.NEQ) and inner.args.get("query") is None
-        if negative and tested and (name := _find_nullable_column_name(inner.this, scope, query)):
+        compares = isinstance(inner, exp.In | exp.Like | exp.NEQ) and inner.args.get("query") is None
+        if negative and compares and (name := _find_nullable_column_name(inner.this, scope, query)):
             clauses[labels.say("missing_are_out", column=name)] = None
     return tuple(clauses)
 
@@ -142,19 +142,19 @@ def _describe_tie_handling(query: Query, labels: Labels) -> str:
 
 
 def _describe_row_limit(query: Query, labels: Labels) -> str:
-    count, left = query.limit, query.offset
+    count, offset = query.limit, query.offset
     if (
         not isinstance(count, exp.Literal)
         or query.has_limit_option("percent")
-        or not isinstance(left, exp.Literal | None)
+        or not isinstance(offset, exp.Literal | None)
     ):
         return ""
-    skipped = left.name if left is not None else "0"
-    if skipped != "0" and query.order and count.is_int and left is not None and left.is_int:
-        first, last = int(skipped) + 1, int(skipped) + int(count.name)
+    skip_count = offset.name if offset is not None else "0"
+    if skip_count != "0" and query.order and count.is_int and offset is not None and offset.is_int:
+        first, last = int(skip_count) + 1, int(skip_count) + int(count.name)
         return labels.say("row_number" if first == last else "rows_from_to", first=first, last=last)
-    key = "first_rows_after" if skipped != "0" else "first_row" if count.name == "1" else "first_rows"
-    return labels.say(key if query.order else key.replace("first", "any"), count=count.name, skipped=skipped)
+    key = "first_rows_after" if skip_count != "0" else "first_row" if count.name == "1" else "first_rows"
+    return labels.say(key if query.order else key.replace("first", "any"), count=count.name, skipped=skip_count)
 
 
 def _get_filter_group(condition: Filter) -> str:
@@ -168,8 +168,8 @@ def _get_filter_group(condition: Filter) -> str:
 
 def _format_filter_list(lead: str, filters: list[Filter], labels: Labels) -> str:
     texts = [
-        f"{one.text} ({labels.say('page_from_words' if one.words else 'page_not_asked', words=one.words)})"
-        for one in filters[:_MOST]
+        f"{part.text} ({labels.say('page_from_words' if part.words else 'page_not_asked', words=part.words)})"
+        for part in filters[:_MOST]
     ]
     if len(filters) > _MOST:
         texts.append(labels.say("more_conditions", len(filters) - _MOST))

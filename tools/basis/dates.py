@@ -63,8 +63,8 @@ def find_date_use(query: Query) -> tuple[DateUse | None, tuple[exp.Expr, ...]]:
     for scope in query.scopes:
         for column in query.iterate_scope_columns(scope):
             if column.schema.kind == "time" and column.is_filtered_or_grouped:
-                first, last, ranged = _find_column_day_range(scope, column, query)
-                return DateUse(*column.item, True, first, last), ranged
+                first, last, conditions = _find_column_day_range(scope, column, query)
+                return DateUse(*column.item, True, first, last), conditions
     for table in sorted(query.tables.values(), key=lambda table: -(table.row_count or 0)):
         for column in table.columns:
             if column.kind == "time" and not _NO_EVENT.search(column.name):
@@ -77,7 +77,7 @@ def _find_column_day_range(scope: Scope, column: TableColumn, query: Query) -> t
     times = find_format(column.schema, is_sqlite=query.rules.is_sqlite)
     if times is None or sum(other.table is column.table for other in scope.sources) > 1:
         return "", "", ()
-    first, last, ranged, date_column = "", "", list[exp.Expr](), _DateColumn(column, times, query)
+    first, last, conditions, date_column = "", "", list[exp.Expr](), _DateColumn(column, times, query)
     for condition in query.conditions(scope):
         if condition.clause == "having" or not query.holds(condition):
             continue
@@ -86,8 +86,8 @@ def _find_column_day_range(scope: Scope, column: TableColumn, query: Query) -> t
         # Its midnight alone ends before the day does.
         lasts = filter(None, (last, bound.last))
         last = min(lasts, key=lambda day: day if day.endswith(MIDNIGHT) else f"{day} 24:00", default="")
-        ranged += [condition.node] if bound.whole else []
-    return first, last, tuple(ranged)
+        conditions += [condition.node] if bound.whole else []
+    return first, last, tuple(conditions)
 
 
 @dataclass(frozen=True)
@@ -128,14 +128,14 @@ class _DateColumn:
 
     def read_date_literal(self, node: exp.Expr) -> str:
         """Return the date and time of a literal; empty for anything else."""
-        timed, is_day = True, isinstance(node, exp.Date | exp.TsOrDsToDate)
+        has_time, is_day = True, isinstance(node, exp.Date | exp.TsOrDsToDate)
         if is_day and (node.args.get("zone") or node.expressions):
             return ""
         if (is_day or (isinstance(node, exp.Cast) and not self.query.rules.is_sqlite)) and node.this:
-            timed = isinstance(node, exp.Cast) and node.to.this != exp.DType.DATE
+            has_time = isinstance(node, exp.Cast) and node.to.this != exp.DType.DATE
             node = node.this
         text = self.query.literal(node)
-        return (text if timed else text[:10]) if isinstance(text, str) else ""
+        return (text if has_time else text[:10]) if isinstance(text, str) else ""
 
 
 def _find_condition_day_range(part: exp.Expr, column: _DateColumn) -> DayRange:
@@ -173,7 +173,7 @@ class DateFormat:
     """The format in which a column holds dates."""
 
     text: bool  # as texts, which compare by their letters
-    timed: str = ""  # with a time of day, after this letter; empty for days alone
+    mark: str = ""  # with a time of day, after this letter; empty for days alone
 
 
 def find_format(column: ColumnSchema, *, is_sqlite: bool) -> DateFormat | None:
@@ -185,8 +185,8 @@ def find_format(column: ColumnSchema, *, is_sqlite: bool) -> DateFormat | None:
         return DateFormat(False)
     samples = [match_time(str(sample), whole=False) for sample in column.samples]
     moments = [sample for sample in samples if sample is not None and is_date_text(sample[0][:10])]
-    timed = {sample["mark"] or "" for sample in moments}
-    return DateFormat(True, timed.pop()) if samples and len(moments) == len(samples) and len(timed) == 1 else None
+    marks = {sample["mark"] or "" for sample in moments}
+    return DateFormat(True, marks.pop()) if samples and len(moments) == len(samples) and len(marks) == 1 else None
 
 
 def is_date_text(text: str) -> bool:
@@ -224,10 +224,10 @@ def find_comparison_range(operator: Operator, text: str, times: DateFormat) -> D
     if not is_date_text(day):
         return NOTHING
     if operator == "=":
-        return DayRange(day, day, True) if not times.timed and not clock else NOTHING
-    if not times.timed:
+        return DayRange(day, day, True) if not times.mark and not clock else NOTHING
+    if not times.mark:
         return _find_day_comparison_range(operator, day, clock, times)
-    if times.text and separator not in ("", times.timed):
+    if times.text and separator not in ("", times.mark):
         return NOTHING
     return _find_time_comparison_range(operator, day, clock, times)
 
@@ -281,8 +281,8 @@ class NewestDateCache:
             return ""
 
     def _look_up_newest_date(self, _state: str, table: str, column: str) -> str:
-        quoted = get_naming_rules(self._dialect).quote
-        query = f"SELECT MAX({quoted(column)}) AS newest FROM {quoted(table)}"
+        quote = get_naming_rules(self._dialect).quote
+        query = f"SELECT MAX({quote(column)}) AS newest FROM {quote(table)}"
         try:
             result = self._execute(query, Limits(seconds=_SECONDS, rows=1))
         except TableturnError:

@@ -54,22 +54,22 @@ def list_query_filters(
     query: Query,
     question: str,
     mentions: Sequence[ValueMatch],
-    ranged: Sequence[exp.Expr] = (),
+    range_conditions: Sequence[exp.Expr] = (),
     *,
     in_words: bool = True,
 ) -> tuple[Filter, ...]:
     """Return the query's distinct conditions, without those that only join tables.
 
-    Conditions of sub-queries in conditions are left out, because they are part of them. `ranged` are those that the
-    range of the answer's date says wholly. Without `in_words`, which are English, a condition is told as SQL.
+    Conditions of sub-queries in conditions are left out, because they are part of them. `range_conditions` are those
+    that the range of the answer's date says wholly. Without `in_words`, which are English, a condition is told as SQL.
     """
     words_of, filters = _QuestionWordFinder(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
     for scope in query.scopes:
         for condition in () if _is_inside_condition(scope.select) else query.conditions(scope):
             if not _is_join_condition(condition, query):
-                is_ranged = any(condition.node is part for part in ranged)
-                read = _build_filter(condition, words_of, query, is_ranged, in_words)
-                filters.setdefault((read.sql, read.groups, read.part), read)
+                is_ranged = any(condition.node is part for part in range_conditions)
+                query_filter = _build_filter(condition, words_of, query, is_ranged, in_words)
+                filters.setdefault((query_filter.sql, query_filter.groups, query_filter.part), query_filter)
     return tuple(filters.values())
 
 
@@ -88,12 +88,12 @@ def _is_join_condition(condition: QueryCondition, query: Query) -> bool:
     """Whether a condition only joins two tables."""
     part = condition.node
     ends = [query.at(side.unnest()) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
-    own = (end.source for end in ends if end is not None and end.owner is condition.scope)
-    return len({id(source) for source in own if source is not None}) == 2
+    sources = (end.source for end in ends if end is not None and end.owner is condition.scope)
+    return len({id(source) for source in sources if source is not None}) == 2
 
 
 def _build_filter(
-    condition: QueryCondition, words_of: _QuestionWordFinder, query: Query, ranged: bool, in_words: bool
+    condition: QueryCondition, words_of: _QuestionWordFinder, query: Query, is_ranged: bool, in_words: bool
 ) -> Filter:
     node, scope, explainer = condition.node, condition.scope, QueryExplainer(query)
     columns = [column.item for column in query.iterate_scope_columns(scope, node)]
@@ -107,7 +107,7 @@ def _build_filter(
         groups=condition.clause == "having",
         inner=scope not in query.nested_select_chain[:1],
         part=not query.holds(condition),
-        ranged=ranged,
+        ranged=is_ranged,
     )
 
 
@@ -155,11 +155,11 @@ class _QuestionWordFinder:
         return next((word.text for word in self._words if word.folded in any_of), "")
 
     def _find_phrase_by_stems(self, text: str) -> str:
-        wanted = [word.stem for word in words(text)]
-        own = [word.stem for word in self._words]
-        for start in range(len(own) - len(wanted) + 1):
-            if wanted and own[start : start + len(wanted)] == wanted:
-                return self._question[self._words[start].start : self._words[start + len(wanted) - 1].end]
+        phrase = [word.stem for word in words(text)]
+        question_stems = [word.stem for word in self._words]
+        for start in range(len(question_stems) - len(phrase) + 1):
+            if phrase and question_stems[start : start + len(phrase)] == phrase:
+                return self._question[self._words[start].start : self._words[start + len(phrase) - 1].end]
         return ""
 
     def _find_number_word(self, value: float) -> str:
@@ -192,10 +192,10 @@ class _QuestionWordFinder:
 
     def _get_neighbouring_year(self, text: str, node: exp.Expr) -> str:
         """Return the year before or after a bound's year, as 2023 for `< '2024-01-01'`."""
-        kind, year, folded = type(node.parent), int(text[:4]), {word.folded for word in self._words}
-        if text[4:] in ("", "-01-01") and (kind is exp.LT or (kind is exp.GTE and folded & _AFTER)):
+        kind, year, tokens = type(node.parent), int(text[:4]), {word.folded for word in self._words}
+        if text[4:] in ("", "-01-01") and (kind is exp.LT or (kind is exp.GTE and tokens & _AFTER)):
             return str(year - 1)
-        if text[4:] == "-12-31" and ((kind is exp.LTE and folded & _BEFORE) or (kind is exp.GT and folded & _SINCE)):
+        if text[4:] == "-12-31" and ((kind is exp.LTE and tokens & _BEFORE) or (kind is exp.GT and tokens & _SINCE)):
             return str(year + 1)
         return ""
 
@@ -209,8 +209,8 @@ class _QuestionWordFinder:
     def _find_column_words(self, columns: Sequence[tuple[str, str]]) -> str:
         """Return the question's words for a column's name; empty if not found."""
         for _, column in columns:
-            wanted = set(stem_name(column)) - {"is", "has", "id", "on", "at", "date", "code"}
-            matches = [word.text for word in self._words if word.stem in wanted]
+            column_stems = set(stem_name(column)) - {"is", "has", "id", "on", "at", "date", "code"}
+            matches = [word.text for word in self._words if word.stem in column_stems]
             if matches:
                 return " ".join(dict.fromkeys(matches))
         return ""
@@ -218,8 +218,8 @@ class _QuestionWordFinder:
 
 def _is_month_literal(node: exp.Expr) -> bool:
     """Whether a literal is compared with the month of a date."""
-    compared = node.parent
-    left = compared.this if isinstance(compared, exp.EQ | exp.In) else None
+    comparison = node.parent
+    left = comparison.this if isinstance(comparison, exp.EQ | exp.In) else None
     left = left.this if isinstance(left, exp.Cast) else left
     if isinstance(left, exp.TimeToStr):
         return left.args["format"].name == "%m"

@@ -36,8 +36,8 @@ def describe_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates
     select, distinct = scope.select, scope.select.args.get("distinct")
     calls = [node for item in select.expressions for node in query.find(exp.Func, within=item)]
     on = distinct.args.get("on") if distinct is not None else None
-    joined = {id(node) for source in query.find(exp.From, exp.Join) for node in query.find(*_SETS, within=source)}
-    if any(id(node) not in joined and _returns_several_rows(node) for node in calls):
+    source_calls = {id(node) for source in query.find(exp.From, exp.Join) for node in query.find(*_SETS, within=source)}
+    if any(id(node) not in source_calls and _returns_several_rows(node) for node in calls):
         return "", "removed" if distinct is not None and on is None else "kept"
     if on is not None:
         return _format_row_per(on.expressions or [on], query, labels), "kept"
@@ -45,8 +45,8 @@ def describe_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates
         return labels.say("row_per_value" if len(select.expressions) == 1 else "each_row_once"), "removed"
     if select.args.get("group") is not None:
         return _describe_group_grain(scope, query, labels)
-    own = {id(node) for node in query.own(scope, exp.Func)}
-    aggregates = [node for node in calls if is_aggregate_call(node) and id(node) in own]
+    own_calls = {id(node) for node in query.find_in(scope, exp.Func)}
+    aggregates = [node for node in calls if is_aggregate_call(node) and id(node) in own_calls]
     if select.args.get("having") is not None or any(query.around(node, exp.Window) is None for node in aggregates):
         return labels.say("one_row"), "none"
     # An aggregate in a window's own terms, or a function that may be one, also makes one row of all.
@@ -77,13 +77,13 @@ def _describe_group_grain(scope: Scope, query: Query, labels: Labels) -> tuple[s
 def _format_row_per(terms: list[exp.Expr], query: Query, labels: Labels) -> str:
     """Return a text such as `one row per city`; a term is quoted as SQL if words are lacking."""
     explainer = QueryExplainer(query)
-    said = [
+    term_texts = [
         explainer.say(term).removeprefix("the ")
         if explainer.can_describe_in_words(term) and labels.are_english
         else f"“{query.text(term)}”"
         for term in terms
     ]
-    return labels.say("row_per", terms=labels.join(said))
+    return labels.say("row_per", terms=labels.join(term_texts))
 
 
 def _describe_row_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, Duplicates]:

@@ -95,8 +95,8 @@ def make_embedding(name: str) -> Embedding:
     if name == "hashed":
         return HashedEmbedding()
     if name != "chroma" and (kind not in ("openai", "sentence") or not model):
-        known = "hashed, chroma, openai:MODEL and sentence:MODEL"
-        raise SettingsError(f"no embedding is called {brief_repr(name)}; there are {known}")
+        choices = "hashed, chroma, openai:MODEL and sentence:MODEL"
+        raise SettingsError(f"no embedding is called {brief_repr(name)}; there are {choices}")
     try:
         if kind == "sentence":
             return _load_sentence_embedding(model)
@@ -127,10 +127,10 @@ def _make_openai_embedding(model: str) -> ModelEmbedding:
 @lru_cache(maxsize=2)
 def _load_sentence_embedding(model: str) -> ModelEmbedding:
     library: Any = import_module("sentence_transformers")
-    loaded = library.SentenceTransformer(model, device="cpu")
+    encoder = library.SentenceTransformer(model, device="cpu")
     # The same model under another path is the same: its folder's name tells it from others.
     name = Path(model).resolve().name if Path(model).is_dir() else model
-    return ModelEmbedding(f"sentence-{name}", partial(loaded.encode, show_progress_bar=False))
+    return ModelEmbedding(f"sentence-{name}", partial(encoder.encode, show_progress_bar=False))
 
 
 def embed(texts: Sequence[str]) -> Vectors:
@@ -168,8 +168,8 @@ def _extract_text_features(text: str) -> Iterator[tuple[str, float]]:
         elif token[0].isdigit() or len(token) > 3:
             yield f"{token[:3]}-", _AFFIX
             yield f"-{token[-3:]}", _AFFIX
-    named = {cue for word in stems for cue in _CUES_BY_STEM.get(word, ())}
-    cues = sorted(named | {"count"} if "how many" in text else named)
+    cue_names = {cue for word in stems for cue in _CUES_BY_STEM.get(word, ())}
+    cues = sorted(cue_names | {"count"} if "how many" in text else cue_names)
     for cue in cues:
         yield f"#{cue}", _CUE
     for first, second in combinations(cues or ("", "none"), 2):

@@ -78,7 +78,7 @@ def fix_string_quotes(example: Example) -> Example:
 
 @return_default_if_unparsable("")
 def find_example_fault(question: str, sql: str) -> str:
-    """Return why an example that `check_example` takes would mislead a model; empty if nothing is wrong."""
+    """Return why an example that can be stored would mislead a model; empty if nothing is wrong."""
     query = Query.of(sql, "sqlite")
     texts = (literal.name.strip().lower() for literal in query.find(exp.Literal) if literal.is_string)
     if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
@@ -110,8 +110,8 @@ def _iterate_record_parsers(path: Path) -> Iterator[tuple[str, Callable[[], Exam
         dialogue = f"import:{path.stem}-{crc32(text.encode()):08x}#{number}"  # other files may have this one's name
         earlier: tuple[str, ...] = ()
         for count, turn in enumerate(map(_get_dict, cast(list[Any], turns)), 1):
-            asked = {"database": fields.get("database_id"), "turn": count, "earlier": earlier}
-            yield f"{place}, turn {count}", partial(_parse_benchmark_example, turn, dialogue, **asked)
+            place_fields = {"database": fields.get("database_id"), "turn": count, "earlier": earlier}
+            yield f"{place}, turn {count}", partial(_parse_benchmark_example, turn, dialogue, **place_fields)
             earlier += (str(turn.get("utterance", "")),)
 
 
@@ -121,16 +121,16 @@ def _get_dict(item: Any) -> dict[str, Any]:
 
 def _get_named_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the question, SQL and database of a record, whatever its file calls them."""
-    return {name: next((record[each] for each in names if each in record), None) for name, names in _NAMES.items()}
+    return {name: next((record[key] for key in names if key in record), None) for name, names in _NAMES.items()}
 
 
 def _parse_benchmark_example(item: Any, source: str, **place: Any) -> Example:
     if not isinstance(item, dict):
         raise ExampleStoreError("not an object")
-    known = _get_named_fields(_get_dict(item))
-    if isinstance(sql := known["sql"], str):
-        known["sql"] = join_split_operators(sql)
-    return parse_example_fields({**known, "source": source, **place})
+    fields = _get_named_fields(_get_dict(item))
+    if isinstance(sql := fields["sql"], str):
+        fields["sql"] = join_split_operators(sql)
+    return parse_example_fields({**fields, "source": source, **place})
 
 
 class DatabaseFolder:
@@ -166,14 +166,14 @@ class DatabaseFolder:
             try:
                 database = self(example.database)
                 schema = example.schema or render_used_tables(example.sql, database.schema())
-                whole = example.database_schema
-                if self._whole_schemas and example.shared and not whole:
-                    whole = render_schema(database.schema(), samples=0)
+                full_schema = example.database_schema
+                if self._whole_schemas and example.shared and not full_schema:
+                    full_schema = render_schema(database.schema(), samples=0)
                 # A file cannot tell whose an example is: it is this folder's database's, or nobody's where it is
                 # shared. A private one that names another owner stays as it is, and `make_example_verifier` refuses it.
                 owner, identity = example.owner, database_identity(database)
                 owner = ("" if owner != identity else owner) if example.shared else owner or identity
-                yield replace(example, schema=schema, database_schema=whole, owner=owner)
+                yield replace(example, schema=schema, database_schema=full_schema, owner=owner)
             except (DatabaseUnavailable, SQLParseError):
                 yield example
 

@@ -44,44 +44,44 @@ def mask(
     many tables take part. So it is followed by marks such as `#columns2 #values1 #numbers0 #tables1`, which embeddings
     see as words. The form `plain` is the skeleton alone, with all words of the schema masked.
     """
-    read = schema if isinstance(schema, Schema) else parse_compact_schema(schema or "")
+    parsed_schema = schema if isinstance(schema, Schema) else parse_compact_schema(schema or "")
     if form == "plain":
-        return make_question_skeleton(question, read, values, every_name=True)
-    tables, holders = _index_name_stems(read)
+        return make_question_skeleton(question, parsed_schema, values, every_name=True)
+    tables, holders = _index_name_stems(parsed_schema)
     tokens = _TOKEN.findall(question)
     stems = [stem_word(fold(token)) for token in tokens]
 
-    def classify_token(token: str, stemmed: str, place: int) -> str:
+    def classify_token(token: str, stem: str, place: int) -> str:
         if token[0] in "\"'“":
             return "value"
         if token[0].isdigit():
             return "number"
         if fold(token) in _SMALL or not token[0].isalpha():
             return ""
-        if stemmed in holders:
+        if stem in holders:
             return "column"
-        if any(stemmed in name for name in tables):
+        if any(stem in name for name in tables):
             return "table"
         return "value" if token[0].isupper() and place else ""
 
     kinds = list(map(classify_token, tokens, stems, count()))
-    named = sum(kind == "value" for kind, _ in groupby(kinds))
-    named += sum(match.mention.islower() and not match.mention.isdigit() for match in values)
-    needed = {index for index, name in enumerate(tables) if name and name.issubset(stems)}
-    for stemmed in compress(stems, (kind == "column" for kind in kinds)):
-        held_by = holders[stemmed]
-        if len(held_by) <= 2 and not held_by & needed and not any(stemmed in name for name in tables):
-            needed.add(min(held_by))
-    listed, numbers = min(_count_listed_items(tokens, kinds), 4), min(kinds.count("number"), 2)
-    marks = f"#columns{listed} #values{min(named, 2)} #numbers{numbers}"
-    return f"{make_question_skeleton(question, read, values)} {marks} #tables{min(len(needed), 3)}"
+    value_count = sum(kind == "value" for kind, _ in groupby(kinds))
+    value_count += sum(match.mention.islower() and not match.mention.isdigit() for match in values)
+    table_numbers = {index for index, name in enumerate(tables) if name and name.issubset(stems)}
+    for stem in compress(stems, (kind == "column" for kind in kinds)):
+        held_by = holders[stem]
+        if len(held_by) <= 2 and not held_by & table_numbers and not any(stem in name for name in tables):
+            table_numbers.add(min(held_by))
+    column_count, numbers = min(_count_listed_items(tokens, kinds), 4), min(kinds.count("number"), 2)
+    marks = f"#columns{column_count} #values{min(value_count, 2)} #numbers{numbers}"
+    return f"{make_question_skeleton(question, parsed_schema, values)} {marks} #tables{min(len(table_numbers), 3)}"
 
 
 def _count_listed_items(tokens: Sequence[str], kinds: Sequence[str]) -> int:
     """Count the items in the list that begins a question, by its commas and `and`s."""
     opening = dropwhile(lambda pair: pair[1] not in ("column", "table"), zip(tokens, kinds, strict=True))
-    listed = takewhile(lambda word: word not in _ENDS_LIST, (token.lower() for token, _ in opening))
-    return 1 + sum(word in (",", "and") for word in listed)
+    tokens_in_list = takewhile(lambda word: word not in _ENDS_LIST, (token.lower() for token, _ in opening))
+    return 1 + sum(word in (",", "and") for word in tokens_in_list)
 
 
 @cache_in_first_argument
@@ -97,26 +97,26 @@ def _index_name_stems(schema: Schema) -> tuple[list[set[str]], dict[str, set[int
 @lru_cache(maxsize=1_024)
 def parse_compact_schema(text: str) -> Schema:
     """Parse a schema in the compact form; other texts give one table of all names in the text."""
-    read = [table for line in text.splitlines() if (table := _parse_table_line(line))]
-    tables = tuple(table for table, _ in read)
+    entries = [table for line in text.splitlines() if (table := _parse_table_line(line))]
+    tables = tuple(table for table, _ in entries)
     if not tables:
         names = dict.fromkeys(unquote(match[0]) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
         tables = (TableSchema("", tuple(map(ColumnSchema, names))),) if names else ()
-    return Schema("", tables, tuple(key for _, keys in read for key in keys))
+    return Schema("", tables, tuple(key for _, keys in entries for key in keys))
 
 
 def _parse_table_line(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     """Return the table that a line describes, with foreign keys; None if the line has none."""
     pieces = [piece for piece in _PIECE.findall(line) if piece != "^"] or ["("]
     path = _parse_dotted_name(pieces)
-    rest = pieces[2 * len(path) - 1 :]
-    if not _NAME.fullmatch(pieces[0]) or rest[:1] != ["("]:
+    body = pieces[2 * len(path) - 1 :]
+    if not _NAME.fullmatch(pieces[0]) or body[:1] != ["("]:
         return None
     table = ".".join(path)
     columns: list[ColumnSchema] = []
     keys: list[ForeignKey] = []
     primary = 0
-    for item in _split_parenthesized_items(rest[1:]):
+    for item in _split_parenthesized_items(body[1:]):
         start, is_primary = "".join(item[:1]), item[1:2] == ["*"]
         if _NAME.fullmatch(start):
             primary += is_primary
@@ -129,11 +129,11 @@ def _parse_table_line(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
             if arrow in ("->", "~>"):
                 target = _parse_dotted_name(item[place + 1 :])
                 # A column's own `a -> t.b`, or `(a, b) -> t(c, d)`.
-                own, references = _extract_names(item[:place]), _extract_names(item[place + 2 * len(target) :])
+                key_columns, references = _extract_names(item[:place]), _extract_names(item[place + 2 * len(target) :])
                 if start != "(":
-                    own, target, references = own[:1], target[:-1], target[-1:]
+                    key_columns, target, references = key_columns[:1], target[:-1], target[-1:]
                 if target and references:
-                    keys.append(ForeignKey(table, own, ".".join(target), references, arrow == "~>"))
+                    keys.append(ForeignKey(table, key_columns, ".".join(target), references, arrow == "~>"))
     return TableSchema(table, tuple(columns), schema=".".join(path[:-1])), keys
 
 

@@ -1,4 +1,4 @@
-"""Examples of one's own databases: the rights under which they were approved, and may be shown."""
+"""Examples of one's own databases, and the rights under which they were approved."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ def make_example_verifier(database: Database | Callable[[str], Database], limits
     """Return a function that checks an example by running its SQL on its database."""
 
     def verify(example: Example) -> None:
-        found = database if isinstance(database, Database) else database(example.database)
-        if found.name != example.database:
-            raise QueryFailed(f"the example is of database {example.database!r}, not of {found.name!r}")
-        if example.owner and not example.shared and example.owner != database_identity(found):
+        target = database if isinstance(database, Database) else database(example.database)
+        if target.name != example.database:
+            raise QueryFailed(f"the example is of database {example.database!r}, not of {target.name!r}")
+        if example.owner and not example.shared and example.owner != database_identity(target):
             raise QueryFailed(
-                f"the example belongs to another database called {found.name!r}: "
+                f"the example belongs to another database called {target.name!r}: "
                 "leave out its owner to give it to this one"
             )
-        found.execute(example.sql, limits)
+        target.execute(example.sql, limits)
 
     return verify
 
@@ -91,11 +91,11 @@ def parse_approval_record(text: str) -> ApprovalRecord:
 def write_approval_record(database: Database, sql: str) -> str:
     """Return a query's approval record as JSON; raise `SQLParseError` if not one query."""
     schema = database.schema()
-    used = find_used_schema_items(sql, schema)
-    columns = {(table, "") for table in used.tables}
-    for table, column in used.columns:
-        found = schema.table(table)
-        names = [column] if column != ALL_COLUMNS or found is None else [each.name for each in found.columns]
+    items = find_used_schema_items(sql, schema)
+    columns = {(table, "") for table in items.tables}
+    for table, column in items.columns:
+        table_schema = schema.table(table)
+        names = [column] if column != ALL_COLUMNS or table_schema is None else [c.name for c in table_schema.columns]
         columns.update((table, name) for name in names)
     return json.dumps(asdict(ApprovalRecord(database.rights, tuple(sorted(columns)))), ensure_ascii=False)
 
@@ -111,8 +111,8 @@ def database_identity(database: Database) -> str:
 
 def render_used_tables(sql: str, schema: Schema) -> str:
     """Render the tables that a query uses as text; raise `SQLParseError` if not one query."""
-    used = find_used_schema_items(sql, schema).tables
-    tables = [table for table in schema.tables if table.name in used]
+    names = find_used_schema_items(sql, schema).tables
+    tables = [table for table in schema.tables if table.name in names]
     part = schema.part([(table.name, [column.name for column in table.columns]) for table in tables])
     return render_schema(part, samples=0)
 
@@ -127,14 +127,14 @@ def restrict_example(example: Example, database: Database) -> Example | None:
     """
     if not is_example_of_database(example, database):
         return example
-    made, now = _get_approval_rights(example, database), database.rights
-    if now.cover(made):
+    approval, now = _get_approval_rights(example, database), database.rights
+    if now.cover(approval):
         return example
     # No columns at all say nothing of what was read.
     columns, schema = parse_approval_record(example.rights).columns, database.schema()
     tables = [(schema.table(table), column) for table, column in columns]
     shows_all = all(table is not None and (not column or table.column(column)) for table, column in tables)
-    if made.person != now.person or not tables or not shows_all:
+    if approval.person != now.person or not tables or not shows_all:
         return None
     try:
         return replace(example, schema=render_used_tables(example.sql, schema))
@@ -156,17 +156,17 @@ def choose_best_per_question(examples: Iterable[Example], database: Database) ->
     for number, example in enumerate(examples):
         one_of_several = is_example_of_database(example, database) and example.source in VERIFIED
         question = " ".join(example.question.split()) if one_of_several else number
-        known = best.get(question)
-        if known is None or rank_example(example) > rank_example(known):
+        previous = best.get(question)
+        if previous is None or rank_example(example) > rank_example(previous):
             best[question] = example
     return list(best.values())
 
 
 def rank_example_rights(example: Example, database: Database) -> Standing:
     """Rank an example by its rights compared with the session's: equal, wider or narrower."""
-    made, now = _get_approval_rights(example, database), database.rights
-    wider = made.can_read_all_of(now)
-    return wider and now.can_read_all_of(made), wider
+    approval, now = _get_approval_rights(example, database), database.rights
+    wider = approval.can_read_all_of(now)
+    return wider and now.can_read_all_of(approval), wider
 
 
 def can_remove_example(example: Example, database: Database) -> bool:
@@ -182,8 +182,8 @@ def should_replace(old: Example, new: Example, database: Database) -> bool:
     """
     if not can_remove_example(old, database):
         return False
-    made = _get_approval_rights(old, database)
-    return made.can_read_all_of(database.rights) or _reads_only_permitted_columns(new, made, database.schema())
+    approval = _get_approval_rights(old, database)
+    return approval.can_read_all_of(database.rights) or _reads_only_permitted_columns(new, approval, database.schema())
 
 
 def is_example_of_database(example: Example, database: Database) -> bool:
@@ -193,18 +193,18 @@ def is_example_of_database(example: Example, database: Database) -> bool:
 
 def _get_approval_rights(example: Example, database: Database) -> Rights:
     """Return the rights of an approval, without the person if all persons see the same rows."""
-    made = parse_approval_record(example.rights).rights
-    return made if database.rows_by_person else replace(made, person="")
+    approval = parse_approval_record(example.rights).rights
+    return approval if database.rows_by_person else replace(approval, person="")
 
 
 def _reads_only_permitted_columns(example: Example, rights: Rights, schema: Schema) -> bool:
     """Whether the rights permit every column that an example reads; False for views."""
 
     def is_certainly_permitted(table: str, column: str) -> bool:
-        found = schema.table(table)
-        if found is None or found.kind != "table":
+        table_schema = schema.table(table)
+        if table_schema is None or table_schema.kind != "table":
             return False
-        part = found.column(column) if column else None
+        part = table_schema.column(column) if column else None
         return not (part and part.generated) and (not column or rights.policy.permissions.shows(table, column))
 
     columns = parse_approval_record(example.rights).columns

@@ -100,10 +100,10 @@ def open_seeded_store(location: str | Path | None = None, embedding: Embedding |
 
 def open_existing(location: str | Path, embedding: str) -> ExampleStore:
     """Open an existing example store; raise `ExampleStoreError` if there is none."""
-    chosen = make_embedding(embedding)
+    model = make_embedding(embedding)
     if not has_example_store(location):
         raise ExampleStoreError(f"there is no example store at {location}: `tableturn examples import` makes one")
-    return open_seeded_store(location, chosen)
+    return open_seeded_store(location, model)
 
 
 def _read_seed_records(kind: type[_T], name: str) -> tuple[_T, ...]:

@@ -92,10 +92,10 @@ def _make_skeleton_selector(
 
     def select(query: ExampleQuery) -> tuple[Example, ...]:
         second = query.simplified if query.simplified != query.question else ""
-        asked = [(query.question, k1), (second, k2)] if second else [(query.question, k1 + k2)]
+        texts = [(query.question, k1), (second, k2)] if second else [(query.question, k1 + k2)]
         if form == "plain":
-            return _take_distinct_examples(_rank_by_plain_skeleton(store, query, asked, least, simplified))
-        first, *others = [(_rank_by_skeleton(store, text, query, k1 + k2, pool, least), k) for text, k in asked]
+            return _take_distinct_examples(_rank_by_plain_skeleton(store, query, texts, least, simplified))
+        first, *others = [(_rank_by_skeleton(store, text, query, k1 + k2, pool, least), k) for text, k in texts]
         return _take_distinct_examples([first, *others, (first[0], k1 + k2)])[: k1 + k2]
 
     return select
@@ -107,14 +107,14 @@ _Ranked = Iterable[tuple[object, Example]]
 
 def _take_distinct_examples(rankings: Iterable[tuple[_Ranked, int]]) -> tuple[Example, ...]:
     """Take up to k examples from each ranking, skipping kinds that were already taken."""
-    chosen: dict[object, Example] = {}
-    for ranked, k in rankings:
-        most = len(chosen) + k
-        for kind, example in ranked:
-            if len(chosen) == most:
+    examples: dict[object, Example] = {}
+    for ranking, k in rankings:
+        most = len(examples) + k
+        for kind, example in ranking:
+            if len(examples) == most:
                 break
-            chosen.setdefault(kind, example)
-    return tuple(chosen.values())
+            examples.setdefault(kind, example)
+    return tuple(examples.values())
 
 
 def _rank_by_skeleton(
@@ -138,7 +138,7 @@ def _rank_by_skeleton(
 
 
 def _rank_by_plain_skeleton(
-    store: ExampleStore, query: ExampleQuery, asked: Iterable[tuple[str, int]], least: float, simplified: bool
+    store: ExampleStore, query: ExampleQuery, texts: Iterable[tuple[str, int]], least: float, simplified: bool
 ) -> Iterator[tuple[_Ranked, int]]:
     """Yield for each text the examples ranked by plain skeletons (3.1), and k.
 
@@ -157,7 +157,7 @@ def _rank_by_plain_skeleton(
         return [example for example, _ in pairs], store.embedding(keys)
 
     examples, vectors = store.cached(("plain skeletons", simplified), embed_visible_examples, query.database)
-    for text, k in asked if examples else ():
+    for text, k in texts if examples else ():
         # No value is masked: of the repository's questions nobody knows which words are values.
         cosines = vectors @ store.embedding([mask(text, query.schema, form="plain")])[0]
         order = np.argsort(-cosines, kind="stable")
@@ -213,12 +213,12 @@ def choose_diverse_rows(vectors: Matrix, n: int, rounds: int, seed: int = 0, met
     counts: Counter[int] = Counter()
     for centroids in _compute_cluster_centroids(rows, weights, n, range(seed, seed + rounds), method):
         nearest = (int(np.argmin(compute_square_distances(centroid).round(_DECIMALS))) for centroid in centroids)
-        chosen = list(dict.fromkeys(nearest))
-        gaps = np.min([compute_square_distances(rows[row]) for row in chosen], axis=0)
-        while len(chosen) < n:
-            chosen.append(int(np.argmax(gaps)))
-            gaps = np.minimum(gaps, compute_square_distances(rows[chosen[-1]]))
-        counts.update(chosen)
+        selection = list(dict.fromkeys(nearest))
+        gaps = np.min([compute_square_distances(rows[row]) for row in selection], axis=0)
+        while len(selection) < n:
+            selection.append(int(np.argmax(gaps)))
+            gaps = np.minimum(gaps, compute_square_distances(rows[selection[-1]]))
+        counts.update(selection)
     return first[sorted(counts, key=lambda row: (-counts[row], row))[:n]].tolist()
 
 
@@ -231,17 +231,17 @@ def _compute_cluster_centroids(
     # scikit-learn takes over a second to load; only what follows needs it.
     from sklearn.cluster import AgglomerativeClustering, KMeans
 
-    once, often = cast("tuple[Any, Any]", (1, 10))
+    single, several = cast("tuple[Any, Any]", (1, 10))
     if method == "kmeans":
-        moved = rows + np.random.default_rng(0).uniform(-_JITTER, _JITTER, rows.shape)
+        points = rows + np.random.default_rng(0).uniform(-_JITTER, _JITTER, rows.shape)
         for seed in seeds:
-            yield list(KMeans(n, n_init=once, random_state=seed).fit(moved, sample_weight=weights).cluster_centers_)
+            yield list(KMeans(n, n_init=single, random_state=seed).fit(points, sample_weight=weights).cluster_centers_)
         return
     # The others know no weights: repeated rows stand for them.
-    repeated = np.repeat(rows, weights, axis=0)
-    rows = repeated[:: -(-len(repeated) // _MOST_PAIRWISE)]
+    copies = np.repeat(rows, weights, axis=0)
+    rows = copies[:: -(-len(copies) // _MOST_PAIRWISE)]
     if method == "agglomerative":
-        labelled = iter([AgglomerativeClustering(n, linkage="ward").fit_predict(rows)])
+        labellings = iter([AgglomerativeClustering(n, linkage="ward").fit_predict(rows)])
     else:
         # As in `SpectralClustering`, which would find the places anew for every seed.
         from sklearn.manifold import spectral_embedding
@@ -249,8 +249,8 @@ def _compute_cluster_centroids(
 
         places = spectral_embedding(rbf_kernel(rows, gamma=1.0), n_components=n, drop_first=False, random_state=0)
         # The best of ten starts, as there: single starts on a spectrum agree far less from seed to seed.
-        labelled = (KMeans(n, n_init=often, random_state=seed).fit_predict(places) for seed in seeds)
-    for labels in labelled:
+        labellings = (KMeans(n, n_init=several, random_state=seed).fit_predict(places) for seed in seeds)
+    for labels in labellings:
         yield [rows[labels == label].mean(axis=0) for label in np.unique(labels)]
 
 
@@ -290,16 +290,16 @@ def choose_examples(
     database without any of its own is shown what it was before. Below the likeness `least` of the numbers none is
     shown, as in `_make_skeleton_selector`; the words of the whole questions count too, since they name the same tables.
     """
-    seen, least = store.seen_by(database), numbers.get("least", 0.0)
-    near = seen.near("question", query.question, _LOOKED_AT * k, query.database, shared=False)
+    visible, least = store.seen_by(database), numbers.get("least", 0.0)
+    near = visible.near("question", query.question, _LOOKED_AT * k, query.database, shared=False)
     if least:
         near = [hit for hit in near if hit.similarity >= min(least, _OWN_LIKENESS)]
         key = mask(query.question, query.schema, query.values)
-        alike = seen.near("skeleton", key, _LOOKED_AT * k, query.database, shared=False)
+        alike = visible.near("skeleton", key, _LOOKED_AT * k, query.database, shared=False)
         near += [hit for hit in alike if hit.similarity >= least]
-    own = ((shared_id(hit.example), hit.example) for hit in near)
-    others = [(shared_id(example), example) for example in make_selector(kind, seen, **numbers).select(query)]
-    return choose_best_per_question(_take_distinct_examples([(own, k), (others, len(others))]), database)
+    own_examples = ((shared_id(hit.example), hit.example) for hit in near)
+    others = [(shared_id(example), example) for example in make_selector(kind, visible, **numbers).select(query)]
+    return choose_best_per_question(_take_distinct_examples([(own_examples, k), (others, len(others))]), database)
 
 
 _WAYS: Mapping[str, Callable[..., Select]] = {

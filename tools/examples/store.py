@@ -93,33 +93,33 @@ class ExampleStore:
         Raises:
             ExampleStoreError: It cannot be opened, or was made by another version or with another embedding.
         """
-        chosen = embedding or HashedEmbedding()
-        return cls(MemoryBackend() if location is None else ChromaBackend(location, chosen.name), chosen, further)
+        model = embedding or HashedEmbedding()
+        return cls(MemoryBackend() if location is None else ChromaBackend(location, model.name), model, further)
 
     def seen_by(self, database: Database) -> ExampleStore:
         """Return this store restricted to the examples that a database's session may read."""
-        seen = copy(self)
-        seen._reader = database
-        return seen
+        view = copy(self)
+        view._reader = database
+        return view
 
     def verified(self, question: str, k: int, database: Database, identity: str) -> Iterator[list[Example]]:
         """Yield the k nearest verified examples of each rights rank, the highest rank first.
 
         Only examples that are new since the last call are read. The identity is the `database_identity`.
         """
-        seen, pairs = self.seen_by(database), self._backend.table(identity, PAIRS)
+        view, pairs = self.seen_by(database), self._backend.table(identity, PAIRS)
         if not (ids := pairs.list_row_ids()):
             return
-        known = self._standings.setdefault((identity, database.rights, database.schema().version), {})
-        new = pairs.get([id_ for id_ in ids if id_ not in known])
+        cache = self._standings.setdefault((identity, database.rights, database.schema().version), {})
+        new = pairs.get([id_ for id_ in ids if id_ not in cache])
         for id_, row in new.items():
-            hit = seen._read_visible(row)
-            known[id_] = rank_example_rights(hit.example, database) if hit and hit.example.source in VERIFIED else None
-        standings = {id_: standing for id_ in ids if (standing := known.get(id_))}
+            hit = view._read_visible(row)
+            cache[id_] = rank_example_rights(hit.example, database) if hit and hit.example.source in VERIFIED else None
+        standings = {id_: standing for id_ in ids if (standing := cache.get(id_))}
         vector = self.embedding([question])[0]
         for standing in sorted(set(standings.values()), reverse=True):
-            among = [id_ for id_, each in standings.items() if each == standing]
-            yield [hit.example for row in pairs.find_nearest_rows(vector, k, among) if (hit := seen._read_visible(row))]
+            among = [id_ for id_, rank in standings.items() if rank == standing]
+            yield [hit.example for row in pairs.find_nearest_rows(vector, k, among) if (hit := view._read_visible(row))]
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> AddedExamples:
         """Add examples that are not stored yet; `verify` is called with each new one.
@@ -131,7 +131,7 @@ class ExampleStore:
             ExampleRefused: SQL that is not one query or doesn't run (if `strict`).
             ExampleStoreError: The store cannot be written.
         """
-        refused: list[RefusedExample] = []
+        refusals: list[RefusedExample] = []
 
         def check_each_example(examples: Sequence[Example], check: Callable[[Example], _T]) -> Iterator[_T]:
             for example in examples:
@@ -140,19 +140,19 @@ class ExampleStore:
                 except ExampleRefused as error:
                     if strict:
                         raise
-                    refused.append(RefusedExample(example, str(error)))
+                    refusals.append(RefusedExample(example, str(error)))
 
-        given = added = updated = 0
+        total = additions = updates = 0
         stream = iter(examples)
         while part := list(islice(stream, _BATCH)):
-            unknown, changed = self._find_new_and_changed(list(check_each_example(part, check_example)))
+            unknown, changes = self._find_new_and_changed(list(check_each_example(part, check_example)))
             entries = list(check_each_example(unknown, lambda example: make_record(example, verify)))
             for room in dict.fromkeys(get_room(entry.example) for entry in entries):
-                added += self._put_records(room, [one for one in entries if get_room(one.example) == room])
-            for entry in changed:
+                additions += self._put_records(room, [item for item in entries if get_room(item.example) == room])
+            for entry in changes:
                 self._replace_record(entry)
-            given, updated = given + len(part), updated + len(changed)
-        return AddedExamples(added, given - len(refused) - added - updated, tuple(refused), updated)
+            total, updates = total + len(part), updates + len(changes)
+        return AddedExamples(additions, total - len(refusals) - additions - updates, tuple(refusals), updates)
 
     def put(self, entries: Sequence[ExampleRecord]) -> None:
         """Write records of shared examples that were already checked."""
@@ -166,12 +166,12 @@ class ExampleStore:
         """
         vector = self.embedding([text])[0]
         # Of equally near ones, the database's own come first.
-        found = self._find_nearest_of_database(database, index, vector, k) if database else []
+        hits = self._find_nearest_of_database(database, index, vector, k) if database else []
         if shared:
-            found += self._find_nearest_of_database(SHARED, index, vector, k)
+            hits += self._find_nearest_of_database(SHARED, index, vector, k)
             if further := self._get_further_store():
-                found += further._find_nearest_of_database(SHARED, index, vector, k)
-        return sorted(found, key=lambda hit: -hit.similarity)[:k]
+                hits += further._find_nearest_of_database(SHARED, index, vector, k)
+        return sorted(hits, key=lambda hit: -hit.similarity)[:k]
 
     def nearest(
         self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True
@@ -184,16 +184,16 @@ class ExampleStore:
 
     def remove(self, ids: Sequence[str]) -> int:
         """Remove examples by identifier; return the number removed."""
-        removed = 0
+        count = 0
         for room in self._backend.list_room_names():
             pairs = self._backend.table(room, PAIRS)
-            there = pairs.get(ids)
-            pairs.remove(list(there))
-            for row in there.values():
+            rows = pairs.get(ids)
+            pairs.remove(list(rows))
+            for row in rows.values():
                 self._remove_unused_keys(room, pairs, row)
-            removed += len(there)
+            count += len(rows)
         self._record_store_change()
-        return removed
+        return count
 
     def list(self, database: str | None = None, source: str | None = None) -> Iterator[FoundExample]:
         """Yield all examples, or only those of one database name or one source."""
@@ -223,9 +223,9 @@ class ExampleStore:
         examples = [hit.example for hit in self.list()]
         databases = Counter(example.database for example in examples)
         sources = Counter(example.source for example in examples)
-        shared = sum(example.shared for example in examples)
+        shared_count = sum(example.shared for example in examples)
         skeletons = self._count_rows(_TABLES["sql"])
-        return StoreStats(len(examples), shared, dict(databases), dict(sources), skeletons, self.embedding.name)
+        return StoreStats(len(examples), shared_count, dict(databases), dict(sources), skeletons, self.embedding.name)
 
     def reindex(self) -> int:
         """Write every index again from the stored examples; return the number of examples.
@@ -248,15 +248,15 @@ class ExampleStore:
 
         A change by another process is noticed if the number of examples changes.
         """
-        own = database if self.holds_own(database) else ""
+        room = database if self.holds_own(database) else ""
         if self._reader is not None:
             key = (key, self._reader.rights, self._reader.schema().version)
-        state = (*self._changes, *(self._backend.table(room, PAIRS).count() for room in (SHARED, own)))
+        state = (*self._changes, *(self._backend.table(room, PAIRS).count() for room in (SHARED, room)))
         with self._lock:
-            known = self._cache.get((key, own))
-            if known is None or known[0] != state:
-                known = self._cache[key, own] = (state, make([hit.example for hit in self.visible(own)]))
-            return known[1]
+            entry = self._cache.get((key, room))
+            if entry is None or entry[0] != state:
+                entry = self._cache[key, room] = (state, make([hit.example for hit in self.visible(room)]))
+            return entry[1]
 
     def close(self) -> None:
         """Close the store's files and connections."""
@@ -284,14 +284,14 @@ class ExampleStore:
 
     def _find_nearest_of_database(self, room: str, index: Index, vector: Vectors, k: int) -> list[FoundExample]:
         """Return the k examples of a room whose keys are nearest to a vector."""
-        keys, wanted = self._backend.table(room, _TABLES[index]), k
-        while k > 0 and (rows := keys.find_nearest_rows(vector, wanted)):
+        keys, limit = self._backend.table(room, _TABLES[index]), k
+        while k > 0 and (rows := keys.find_nearest_rows(vector, limit)):
             pairs = keys if index == "question" else self._backend.table(room, PAIRS)
             first = pairs.get(list({key.fields["pair"]: key for key in rows})) if index != "question" else {}
-            found = [hit for key in rows if (hit := self._read_by_key(index, key, pairs, first))]
-            if len(found) >= k or len(rows) < wanted:
-                return found[:k]
-            wanted *= 4
+            hits = [hit for key in rows if (hit := self._read_by_key(index, key, pairs, first))]
+            if len(hits) >= k or len(rows) < limit:
+                return hits[:k]
+            limit *= 4
         return []
 
     def _read_by_key(self, index: Index, key: Row, pairs: _Table, first: Mapping[str, Row]) -> FoundExample | None:
@@ -319,25 +319,25 @@ class ExampleStore:
         """Return the examples that are not stored yet, and records of stored ones that changed."""
         by_room: dict[str, dict[str, Example]] = {}
         for example in examples:
-            given = by_room.setdefault(get_room(example), {})
-            first = given.setdefault(id_ := example_id(example), example)
-            given[id_] = replace(first, **_get_example_forms(first) | _get_example_forms(example))
+            batch = by_room.setdefault(get_room(example), {})
+            first = batch.setdefault(id_ := example_id(example), example)
+            batch[id_] = replace(first, **_get_example_forms(first) | _get_example_forms(example))
         unknown: list[Example] = []
-        changed: list[ExampleRecord] = []
-        for room, given in by_room.items():
-            there = self._backend.table(room, PAIRS).get(list(given))
-            unknown += [example for id_, example in given.items() if id_ not in there]
-            for id_, row in there.items():
+        changes: list[ExampleRecord] = []
+        for room, batch in by_room.items():
+            rows = self._backend.table(room, PAIRS).get(list(batch))
+            unknown += [example for id_, example in batch.items() if id_ not in rows]
+            for id_, row in rows.items():
                 new = old = _parse_stored_example(row)
                 if example_id(old) != id_:  # of before rights counted, and approved under others
-                    new = replace(given[id_], added=old.added)
-                new = replace(new, **_get_example_forms(given[id_]))
+                    new = replace(batch[id_], added=old.added)
+                new = replace(new, **_get_example_forms(batch[id_]))
                 if new != old:
-                    changed.append(make_record(new, id_=id_))
-        return unknown, changed
+                    changes.append(make_record(new, id_=id_))
+        return unknown, changes
 
     def _put_records(self, room: str, entries: Sequence[ExampleRecord], anew: Sequence[str] = ()) -> int:
-        """Write records to a room, skipping stored rows unless their table is in `anew`; return the examples written.
+        """Write new records to a room, and all to tables in `anew`; return the number of new ones.
 
         Nothing is made or written before all vectors are there: an embedding that fails leaves no table that is bound
         to it.
@@ -348,8 +348,8 @@ class ExampleStore:
             rows[table][id_] = text, fields
         rows[PAIRS] = dict(reversed(rows[PAIRS].items()))
         for table, of_table in rows.items():
-            there = {} if table in anew else self._backend.table(room, table).get(list(of_table))
-            rows[table] = {id_: row for id_, row in of_table.items() if id_ not in there}
+            old_rows = {} if table in anew else self._backend.table(room, table).get(list(of_table))
+            rows[table] = {id_: row for id_, row in of_table.items() if id_ not in old_rows}
         vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in rows.items() if new}
         for table, of_table in vectors.items():
             ids, fields = list(rows[table]), [fields for _, fields in rows[table].values()]
@@ -372,8 +372,8 @@ class ExampleStore:
         """Remove the keys of a row that no stored example uses any more."""
         for index, names in _KEY_FIELDS.items():
             keys = {row.fields[name] for name in names}
-            unused = [key for key in keys if not pairs.find_rows_by_value(names, key, 1)]
-            self._backend.table(room, _TABLES[index]).remove(unused)
+            orphans = [key for key in keys if not pairs.find_rows_by_value(names, key, 1)]
+            self._backend.table(room, _TABLES[index]).remove(orphans)
 
 
 def _get_example_forms(example: Example) -> dict[str, str]:
@@ -460,11 +460,11 @@ def example_id(example: Example) -> str:
 
     Spaces and comments don't count, except spaces within literals and quoted names.
     """
-    own = (example.owner,) if example.owner and not example.shared else ()
+    parts = (example.owner,) if example.owner and not example.shared else ()
     # What was approved without restrictions keeps the identifier that it had before rights counted.
-    own += (rights,) if (rights := parse_approval_record(example.rights).rights.key) else ()
+    parts += (rights,) if (rights := parse_approval_record(example.rights).rights.key) else ()
     question, sql = " ".join(example.question.split()), squeeze_spaces(example.sql)
-    return _hash_texts(*own, example.database, question, sql)
+    return _hash_texts(*parts, example.database, question, sql)
 
 
 def shared_id(example: Example) -> str:

@@ -102,7 +102,7 @@ class MemoryTable:
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """Return the existing rows with the given identifiers, by identifier."""
-        return {id_: found[0] for id_ in ids if (found := self._rows.get(id_))}
+        return {id_: entry[0] for id_ in ids if (entry := self._rows.get(id_))}
 
     def find_rows_by_value(self, names: Sequence[str], value: str, limit: int | None) -> list[Row]:
         """Return rows in which one of the named fields is `value`."""
@@ -110,13 +110,13 @@ class MemoryTable:
 
     def find_nearest_rows(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
         """Return the k rows nearest to a vector, best first, searching only `among` if given."""
-        wanted = None if among is None else frozenset(among)
-        found = [each for id_, each in list(self._rows.items()) if wanted is None or id_ in wanted]
-        vectors = np.reshape([each for _, each in found], (len(found), len(vector)))
+        id_set = None if among is None else frozenset(among)
+        entries = [entry for id_, entry in list(self._rows.items()) if id_set is None or id_ in id_set]
+        vectors = np.reshape([entry for _, entry in entries], (len(entries), len(vector)))
         # Not by BLAS, whose threads spin for longer than they compute.
         similarities = np.einsum("ij,j->i", vectors, vector).round(_DECIMALS)
         order = np.argsort(-similarities, kind="stable")[:k]
-        return [found[i][0]._replace(similarity=float(similarities[i])) for i in order]
+        return [entries[i][0]._replace(similarity=float(similarities[i])) for i in order]
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove rows; unknown identifiers are ignored."""
@@ -178,9 +178,9 @@ class ChromaTable:
         return self._get_rows(where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
 
     def find_nearest_rows(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
-        read = ["metadatas", "distances"]
-        result = self.call("query", vector[None], ids=among and list(among), n_results=k, include=read)
-        parts = (result[part][0] if result else () for part in ("ids", *read))
+        includes = ["metadatas", "distances"]
+        result = self.call("query", vector[None], ids=among and list(among), n_results=k, include=includes)
+        parts = (result[part][0] if result else () for part in ("ids", *includes))
         # Chroma goes on finding what another process removed, without its fields.
         rows = [Row(id_, row, round(1.0 - far, _DECIMALS)) for id_, row, far in zip(*parts, strict=True) if row]
         return sorted(rows, key=lambda row: (-row.similarity, row.id))
@@ -202,10 +202,10 @@ class ChromaTable:
         return self.call("count") or 0
 
     def _get_rows(self, **which: Any) -> list[Row]:
-        found = self.call("get", include=["metadatas"], **which)
-        return list(map(Row, found["ids"], found["metadatas"])) if found else []
+        result = self.call("get", include=["metadatas"], **which)
+        return list(map(Row, result["ids"], result["metadatas"])) if result else []
 
-    def call(self, method: str, *values: Any, **named: Any) -> Any:
+    def call(self, method: str, *values: Any, **options: Any) -> Any:
         """Call a method of the table's collection by name; None if there is no collection."""
         from chromadb.errors import NotFoundError
 
@@ -214,7 +214,7 @@ class ChromaTable:
                 collection = self.backend.client.get_collection(
                     _make_collection_name(self.room, self.name), embedding_function=None
                 )
-                return getattr(collection, method)(*values, **named)
+                return getattr(collection, method)(*values, **options)
 
         self.backend.check_index_files()
         return self.backend.call_chroma(call_collection)
@@ -257,7 +257,7 @@ class ChromaBackend:
         self.call_chroma(lambda: self.client.get_or_create_collection(full, **settings))
 
     def list_room_names(self) -> list[str]:
-        return sorted({str((each.metadata or {}).get("room", "")) for each in self._list_collections()})
+        return sorted({str((collection.metadata or {}).get("room", "")) for collection in self._list_collections()})
 
     def close(self) -> None:
         with _opening:
@@ -283,12 +283,12 @@ class ChromaBackend:
                 raise ExampleStoreError(text) from error
 
     def _list_collections(self) -> list[Collection]:
-        return [each for each in self.call_chroma(self.client.list_collections) if each.name.startswith("tableturn.")]
+        return [c for c in self.call_chroma(self.client.list_collections) if c.name.startswith("tableturn.")]
 
     def check_index_files(self) -> None:
         """Check once, before Chroma reads the index files, that none is damaged."""
-        if not self._checked and "://" not in self._where and (damaged := find_damaged_index(Path(self._where))):
-            raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {damaged.name}{_REPAIR}")
+        if not self._checked and "://" not in self._where and (path := find_damaged_index(Path(self._where))):
+            raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {path.name}{_REPAIR}")
         self._checked = True
 
     def _check_collections(self) -> None:
@@ -296,16 +296,16 @@ class ChromaBackend:
         collections = self._list_collections()
         names = {collection.name for collection in collections}
         for collection in collections:
-            made = collection.metadata or {}
-            if made.get("format") != FORMAT:
+            meta = collection.metadata or {}
+            if meta.get("format") != FORMAT:
                 raise ExampleStoreError(
-                    f"the example store at {self._where} has format {made.get('format')}, this version reads {FORMAT}: "
+                    f"the example store at {self._where} has format {meta.get('format')}, this version reads {FORMAT}: "
                     "list its examples with the version that wrote it (`tableturn examples list --json --limit N`) "
                     "and import them into a new store"
                 )
-            if made.get("embedding") != self._embedding:
+            if meta.get("embedding") != self._embedding:
                 raise ExampleStoreError(
-                    f"the example store at {self._where} was built with the embedding {made.get('embedding')!r}, not "
+                    f"the example store at {self._where} was built with the embedding {meta.get('embedding')!r}, not "
                     f"{self._embedding!r}: open it with that embedding, or import its examples into a new store"
                 )
             name = collection.name.removesuffix(_REBUILT_SUFFIX)
@@ -378,6 +378,6 @@ def _is_valid_index(folder: Path) -> bool:
     if count * size > _READ_WHOLE:
         return True
     blocks = np.fromfile(lowest, "<u4", count * size // _WORD).reshape(count, size // _WORD)[:, :links]
-    used = (blocks[:, 0] & 0xFFFF)[:, None]
-    unused = np.arange(1, links) > used
-    return bool(np.all(used < links) and np.all((blocks[:, 1:] < count) | unused))
+    link_counts = (blocks[:, 0] & 0xFFFF)[:, None]
+    vacant = np.arange(1, links) > link_counts
+    return bool(np.all(link_counts < links) and np.all((blocks[:, 1:] < count) | vacant))

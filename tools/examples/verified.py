@@ -56,24 +56,24 @@ def find_verified(question: str, candidates: Iterable[Example], schema: Schema, 
     the query does not name stays as it is, so it must be the same in both questions. The question is self-contained;
     of the candidates, the most similar stand first.
     """
-    asked, candidates = _extract_significant_words(question), list(candidates)
+    tokens, candidates = _extract_significant_words(question), list(candidates)
     if same := [
         example
         for example in candidates
-        if _join_singular_words(_extract_significant_words(example.question)) == _join_singular_words(asked)
+        if _join_singular_words(_extract_significant_words(example.question)) == _join_singular_words(tokens)
     ]:
         literal = " ".join(question.split()).casefold()
         # Of several, the one that is spelt alike.
-        found = min(same, key=lambda one: " ".join(one.question.split()).casefold() != literal)
-        return VerifiedAnswer(found, found.sql)
-    with_values = (_adapt_verified_answer(asked, question, example, schema, spelt) for example in candidates)
+        best = min(same, key=lambda example: " ".join(example.question.split()).casefold() != literal)
+        return VerifiedAnswer(best, best.sql)
+    with_values = (_adapt_verified_answer(tokens, question, example, schema, spelt) for example in candidates)
     return next(filter(None, with_values), None)
 
 
 def _extract_significant_words(question: str) -> list[Word]:
     """Return a question's words and signs without articles and opening polite phrases."""
-    kept = (word for word in _split_words(question.rstrip("!")) if word.folded not in _SMALL or _is_uppercase(word))
-    return list(dropwhile(lambda word: word.folded in _POLITE and not _is_uppercase(word), kept))
+    tokens = (word for word in _split_words(question.rstrip("!")) if word.folded not in _SMALL or _is_uppercase(word))
+    return list(dropwhile(lambda word: word.folded in _POLITE and not _is_uppercase(word), tokens))
 
 
 def _split_words(text: str) -> list[Word]:
@@ -91,52 +91,52 @@ def _is_uppercase(word: Word) -> bool:
     return word.text.isupper() and word.folded != "i" and (len(word.text) > 1 or word.start > 0)
 
 
-def _join_singular_words(said: Iterable[Word]) -> str:
+def _join_singular_words(tokens: Iterable[Word]) -> str:
     """Join words without plural endings, each surrounded by spaces."""
     # Stems would be too coarse, as nobody looks again: orders, ordered.
-    return "".join(f" {re.sub(r'(?<=..[^s])s$', '', word.folded)} " for word in said)
+    return "".join(f" {re.sub(r'(?<=..[^s])s$', '', word.folded)} " for word in tokens)
 
 
 @return_default_if_unparsable(None)
 def _adapt_verified_answer(
-    asked: Sequence[Word], question: str, example: Example, schema: Schema, spelt: Spelt
+    tokens_asked: Sequence[Word], question: str, example: Example, schema: Schema, spelt: Spelt
 ) -> VerifiedAnswer | None:
     """Return a verified example's SQL with the new question's values; None if impossible."""
-    words_told, text = _extract_significant_words(example.question), example.sql.casefold()
-    wanted, told = _join_singular_words(asked), _join_singular_words(words_told)
+    old_words, text = _extract_significant_words(example.question), example.sql.casefold()
+    new_text, old_text = _join_singular_words(tokens_asked), _join_singular_words(old_words)
     # Not a column's values alone tell ">= 5" from "5": of one whose values may not leave, every text counts as held.
-    if _NO_SIGN.sub("", wanted) != _NO_SIGN.sub("", told):
+    if _NO_SIGN.sub("", new_text) != _NO_SIGN.sub("", old_text):
         return None
     # Reading the query costs most: words of its question that the new one lacks must stand in it as constants.
-    if any(_join_singular_words([word]) not in wanted and word.text.casefold() not in text for word in words_told):
+    if any(_join_singular_words([word]) not in new_text and word.text.casefold() not in text for word in old_words):
         return None
     query = Query.of(example.sql, schema.dialect, schema)
-    slots = _find_constants(query, told)
+    slots = _find_constants(query, old_text)
     if not 0 < len(slots) <= _SLOTS:
         return None
     longest_first = sorted(slots, key=len, reverse=True)
-    pieces = re.split(f"({'|'.join(map(re.escape, longest_first))})", told)
-    matched = re.fullmatch("".join(_VALUE if n % 2 else re.escape(piece) for n, piece in enumerate(pieces)), wanted)
-    changed: list[tuple[str, str]] = []
+    pieces = re.split(f"({'|'.join(map(re.escape, longest_first))})", old_text)
+    match = re.fullmatch("".join(_VALUE if n % 2 else re.escape(piece) for n, piece in enumerate(pieces)), new_text)
+    changes: list[tuple[str, str]] = []
     edits: list[tuple[QueryToken, str]] = []
-    for number, key in enumerate(pieces[1::2] if matched else (), 1):
-        if not matched or matched[number] == key:
+    for number, key in enumerate(pieces[1::2] if match else (), 1):
+        if not match or match[number] == key:
             continue
-        first, last = (wanted.count(" ", 0, edge) // 2 for edge in matched.span(number))
-        now = question[asked[first].start : asked[last - 1].end]
+        first, last = (new_text.count(" ", 0, edge) // 2 for edge in match.span(number))
+        now = question[tokens_asked[first].start : tokens_asked[last - 1].end]
         tokens, columns = slots[key]
         spellings = {spelt(*column, now) for column in columns} or {now if _NUMBER.fullmatch(now) else None}
         if len(spellings) > 1 or (value := spellings.pop()) is None:
             return None
-        changed.append((tokens[0].text, value))
+        changes.append((tokens[0].text, value))
         edits += [(token, quote_string_literal(value, schema.dialect) if columns else value) for token in tokens]
     sql = query.sql
     for token, value in sorted(edits, key=lambda edit: -edit[0].start):
         sql = sql[: token.start] + value + sql[token.end + 1 :]
-    return VerifiedAnswer(example, sql, tuple(changed)) if changed else None
+    return VerifiedAnswer(example, sql, tuple(changes)) if changes else None
 
 
-def _find_constants(query: Query, told: str) -> dict[str, tuple[Sequence[QueryToken], Sequence[tuple[str, str]]]]:
+def _find_constants(query: Query, words: str) -> dict[str, tuple[Sequence[QueryToken], Sequence[tuple[str, str]]]]:
     """Return the query's constants that the question names exactly once, by their words."""
     columns: dict[str, list[tuple[str, str]]] = {}
     for column, operand in (pair for node, _ in query.comparisons for pair in query.iterate_column_comparisons(node)):
@@ -149,7 +149,7 @@ def _find_constants(query: Query, told: str) -> dict[str, tuple[Sequence[QueryTo
     slots: dict[str, tuple[Sequence[QueryToken], Sequence[tuple[str, str]]]] = {}
     for key, tokens in constants.items():
         (kind, text), *others = {(token.token_type, token.text) for token in tokens}
-        compared = columns.get(text.casefold(), ()) if kind == TokenType.STRING else ()
-        if told.count(key) == 1 and not others and (compared or (kind == TokenType.NUMBER and _NUMBER.fullmatch(text))):
-            slots[key] = tokens, compared
+        places = columns.get(text.casefold(), ()) if kind == TokenType.STRING else ()
+        if words.count(key) == 1 and not others and (places or (kind == TokenType.NUMBER and _NUMBER.fullmatch(text))):
+            slots[key] = tokens, places
     return slots

@@ -115,7 +115,7 @@ def score_used_items(query: Query, items: Iterable[LinkedItem]) -> float | None:
     expected = {(table, column): p for table, column, p in items}
     if not expected:
         return None
-    used: set[tuple[str, str | None]] = {*((table, None) for table in query.used.tables), *query.used.columns}
+    used: set[tuple[str, str | None]] = {*((table, None) for table in query.usage.tables), *query.usage.columns}
     shares = [p if item in used else 1 - p for item, p in expected.items()]
     return sum(math.log(max(share, FLOOR)) for share in shares) + len(used - set(expected)) * math.log(FLOOR)
 

@@ -85,12 +85,12 @@ def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) ->
     is no fragment, or names what the schema lacks, raises a `KnowledgeError` that has the nearest name.
     """
     exact = write_exact_table_names(f"SELECT {cut_where(sql)}", schema).removeprefix("SELECT ")
-    query, written = _read_fragment(exact, schema.dialect, schema)
+    query, expression = _read_fragment(exact, schema.dialect, schema)
     edit, columns = query.edit(), list[Item]()
     for reference in query.resolve_among(tuple(about)):
         columns.append(_get_item(reference, schema))
         qualify_column(edit.of(reference.node), columns[-1], schema)
-    tree = edit.of(written).pop()
+    tree = edit.of(expression).pop()
     inner = tuple(_find_table_or_column(schema, node.name, within=node.db)[0] for node in tree.find_all(exp.Table))
     if not columns and not (about and classify_fragment(tree) == "metric"):
         raise KnowledgeError(
@@ -122,40 +122,40 @@ def parse_definition(
         if only_sql:
             raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
         return Entry("term", name, meaning, about=tuple(about))
-    counted = () if fragment.columns else tuple((table, "") for table in fragment.tables)
-    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=counted)
+    items = () if fragment.columns else tuple((table, "") for table in fragment.tables)
+    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=items)
 
 
 def _get_item(reference: Reference, schema: Schema) -> Item:
-    """Return the table and column that a fragment's column names; raise `KnowledgeError` if unclear."""
+    """Return the table and column of a fragment's column; raise `KnowledgeError` if unclear."""
     column, source = reference.node, reference.source
     if reference.kind == "ambiguous":
-        held = [each.table.name for each in reference.candidates if each.table is not None]
-        raise KnowledgeError(f"{column.name!r} is a column of {join_words(held, 'or')}: qualify it by its table")
+        tables = [candidate.table.name for candidate in reference.candidates if candidate.table is not None]
+        raise KnowledgeError(f"{column.name!r} is a column of {join_words(tables, 'or')}: qualify it by its table")
     if source is None or source.table is None:
         if column.table:
             return _find_table_or_column(schema, column.table, column.name, column.db)
-        columns = (held for table in schema.tables for held in table.columns)
+        columns = (part for table in schema.tables for part in table.columns)
         raise KnowledgeError(f"there is no column {column.name!r}{_suggest_similar_names(column.name, columns)}")
     return _find_table_or_column(schema, source.table.name, reference.column)
 
 
 def _find_table_or_column(schema: Schema, table: str, column: str = "", within: str = "") -> Item:
     """Return a table or column as the schema spells it; raise `KnowledgeError` if missing."""
-    held = schema.table(f"{within}.{table}") or schema.table(table)
-    if held is None:
-        if holders := [each.name for each in schema.tables if each.column(table)]:
+    home = schema.table(f"{within}.{table}") or schema.table(table)
+    if home is None:
+        if holders := [owner.name for owner in schema.tables if owner.column(table)]:
             raise KnowledgeError(f"{table!r} is a column of {join_words(holders, 'or')}: qualify it by its table")
         raise KnowledgeError(f"there is no table {table!r}{_suggest_similar_names(table, schema.tables)}")
     if not column:
-        return held.name, ""
-    if (found := held.column(column)) is None:
-        raise KnowledgeError(f"{held.name} has no column {column!r}{_suggest_similar_names(column, held.columns)}")
-    return held.name, found.name
+        return home.name, ""
+    if (column_schema := home.column(column)) is None:
+        raise KnowledgeError(f"{home.name} has no column {column!r}{_suggest_similar_names(column, home.columns)}")
+    return home.name, column_schema.name
 
 
-def _suggest_similar_names(name: str, known: Iterable[TableSchema | ColumnSchema]) -> str:
-    near = format_did_you_mean(find_nearest_names(name, (item.name for item in known), 2))
+def _suggest_similar_names(name: str, choices: Iterable[TableSchema | ColumnSchema]) -> str:
+    near = format_did_you_mean(find_nearest_names(name, (item.name for item in choices), 2))
     return f"; {near}" if near else ""
 
 
@@ -179,33 +179,33 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
     schema = database.schema()
     problems: list[EntryProblem] = []
     fitting: list[Entry] = []
-    unseen: set[str] = set()
+    hidden: set[str] = set()
     items = [(table.name, "", table.comment) for table in schema.tables]
     items += [(table.name, column.name, column.comment) for table in schema.tables for column in table.columns]
     comments = [Entry.make_item_description(*item, source=DATABASE) for item in items if item[2]]
-    named = [comments if [entry.source for entry in layer] == [DATABASE] else layer for layer in layers]
-    for entry in _take_topmost_entries(named, problems):
+    full_layers = [comments if [entry.source for entry in layer] == [DATABASE] else layer for layer in layers]
+    for entry in _take_topmost_entries(full_layers, problems):
         try:
             fitting.append(_adapt_entry_to_schema(entry, schema, database))
         except TableturnError as error:
             problems.append(EntryProblem(entry, str(error)))
-            unseen |= {part.lower() for item in entry.about for part in item if part}
-    if own := database.rights.key:
+            hidden |= {part.lower() for item in entry.about for part in item if part}
+    if key := database.rights.key:
         problems.clear()
         visible = {item.name.lower() for table in schema.tables for item in (table, *table.columns)}
         layers_of_rights = database.session.policy.permissions.list_permission_layers()
-        denied = [entry for layer in layers_of_rights for entry in layer.deny]
-        unseen |= {part for entry in denied for part in (entry, *entry.split(".")) if part.strip("*")}
-        unseen -= visible
+        denials = [entry for layer in layers_of_rights for entry in layer.deny]
+        hidden |= {part for entry in denials for part in (entry, *entry.split(".")) if part.strip("*")}
+        hidden -= visible
         visible |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
         # What is written under these rights tells nothing that is hidden from them.
-        fitting = [entry for entry in fitting if entry.rights == own or not _may_reveal_hidden(entry, visible, unseen)]
+        fitting = [entry for entry in fitting if entry.rights == key or not _may_reveal_hidden(entry, visible, hidden)]
         # In which file an entry stands, and where, tells whether there is a hidden one of its name.
         fitting.sort(key=lambda entry: (entry.added, entry.key))
-    if ruled := getattr(database.engine, "ruled_tables", frozenset[str]()):
+    if ruled_tables := getattr(database.engine, "ruled_tables", frozenset[str]()):
         # Literals of others' definitions may be cells of rows that this person may not see.
-        others = [entry for entry in fitting if entry.rights not in ("", own) and _has_literal(entry, schema.dialect)]
-        quoting = {entry.key for entry in others if not ruled.isdisjoint(_write_entry_query(entry, schema)[1])}
+        others = [entry for entry in fitting if entry.rights not in ("", key) and _has_literal(entry, schema.dialect)]
+        quoting = {entry.key for entry in others if not ruled_tables.isdisjoint(_write_entry_query(entry, schema)[1])}
         fitting = [entry for entry in fitting if entry.key not in quoting]
     levels = database.leaving().column_levels
     withheld = [entry for entry in fitting if entry.kind != "join" and any(item in levels for item in entry.about)]
@@ -224,18 +224,18 @@ def _take_topmost_entries(layers: Sequence[Sequence[Entry]], problems: list[Entr
     """Return each entry as the topmost layer defines it."""
     topmost: dict[str, Entry] = {}
     for layer in layers:
-        own: dict[str, Entry] = {}
+        layer_entries: dict[str, Entry] = {}
         for entry in layer:
             key = f"{entry.kind} {' '.join(entry.name.lower().split())}"
-            if key in own and own[key].line != entry.line:
+            if key in layer_entries and layer_entries[key].line != entry.line:
                 problems.append(EntryProblem(entry, f"{_CONTRADICTS} what the same file says of it: keep one"))
-            own.setdefault(key, entry)
-        topmost |= own
+            layer_entries.setdefault(key, entry)
+        topmost |= layer_entries
     return list(topmost.values())
 
 
 def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> Entry:
-    """Return the entry with names as the schema spells them; raise `KnowledgeError` if it does not fit."""
+    """Return the entry with names as the schema has them; raise `KnowledgeError` if it can't be."""
     if entry.fault:
         raise KnowledgeError(entry.fault)
     about = tuple(_resolve_entry_item(item, schema) for item in entry.about)
@@ -254,9 +254,9 @@ def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> 
         expression = tree.sql(dialect=schema.dialect)
     fragment = resolve_sql_fragment(expression, schema, [table for table, _ in about])
     if classify_fragment(fragment.tree) != entry.kind:
-        computed = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
+        metric_form = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
         condition = "a term's SQL is a condition on a row, not an aggregate or a value"
-        raise KnowledgeError(computed if entry.kind == "metric" else condition)
+        raise KnowledgeError(metric_form if entry.kind == "metric" else condition)
     fitting = replace(entry, sql=fragment.sql, about=tuple(dict.fromkeys((*fragment.columns, *about))))
     _compile_query(fitting, schema, database)
     return fitting
@@ -265,22 +265,22 @@ def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> 
 def _compile_query(entry: Entry, schema: Schema, database: Database) -> None:
     """Check that the database can compile the SQL of a term or metric, if it has SQL."""
     query, names = _write_entry_query(entry, schema)
-    failed = query and database.compile_check(query, [table for table in schema.tables if table.name in names])
-    if failed:
+    failure = query and database.compile_check(query, [table for table in schema.tables if table.name in names])
+    if failure:
         form = "write a condition as TABLE.COLUMN = VALUE, or the meaning as a sentence"
-        raise KnowledgeError(f"its SQL does not compile: {failed}; {form}")
+        raise KnowledgeError(f"its SQL does not compile: {failure}; {form}")
 
 
 def _resolve_entry_item(item: Item, schema: Schema) -> Item:
     """Return a table or column as the schema spells it; table names may contain a dot."""
-    if (whole := schema.table(".".join(filter(None, item)))) is not None:
-        return whole.name, ""
+    if (table := schema.table(".".join(filter(None, item)))) is not None:
+        return table.name, ""
     bare = [name[1:-1] if name[:1] + name[1:][-1:] in ('""', "``", "[]") else name for name in item]
     return _find_table_or_column(schema, *bare)
 
 
 def _write_entry_query(entry: Entry, schema: Schema) -> tuple[str, tuple[str, ...]]:
-    """Return a query that runs an entry's SQL, and the tables that it reads; '' if there is no SQL.
+    """Return a query that runs an entry's SQL, and the tables that it reads; '' without SQL.
 
     A text that is SQL counts: what does not fit the schema raises a `KnowledgeError`.
     """
@@ -293,9 +293,9 @@ def _write_entry_query(entry: Entry, schema: Schema) -> tuple[str, tuple[str, ..
         if entry.sql or (statement := read_statement(sql, schema.dialect)) is None:
             fragment = resolve_sql_fragment(sql, schema, [table for table, _ in entry.about])
             return _write_fragment_query(fragment, schema), (*fragment.tables, *fragment.inner)
-        made = {cte.alias for cte in statement.find_all(exp.CTE)}
-        read = [table for table in statement.find_all(exp.Table) if table.name not in made]
-        return sql, tuple(_find_table_or_column(schema, table.name, within=table.db)[0] for table in read)
+        ctes = {cte.alias for cte in statement.find_all(exp.CTE)}
+        tables = [table for table in statement.find_all(exp.Table) if table.name not in ctes]
+        return sql, tuple(_find_table_or_column(schema, table.name, within=table.db)[0] for table in tables)
     except KnowledgeError as error:
         words = "" if entry.sql else "; a meaning in words is written as a sentence, a rule as rule: TEXT"
         raise KnowledgeError(f"{error}{words}") from None
@@ -331,47 +331,47 @@ def parse_join_entry(entry: Entry, schema: Schema) -> ForeignKey:
     """Return a join entry as a foreign key; raise `KnowledgeError` if it is invalid."""
     ends: list[tuple[Item, Item]] = []
     query, condition = _read_fragment(entry.sql, schema.dialect, schema)
-    named = {id(one.node): one for one in query.resolve_among()}
+    references = {id(reference.node): reference for reference in query.resolve_among()}
     for pair in split_at_and(condition):
         sides = [side for side in (pair.this, pair.args.get("expression")) if isinstance(side, exp.Column)]
         if not isinstance(pair, exp.EQ) or len(sides) != 2:
             raise KnowledgeError("a join is written as visits.customer_ref = customers.id, further pairs after AND")
         if not all(side.table for side in sides):
             raise KnowledgeError(f"{pair.sql()!r} lacks a table: write visits.customer_ref = customers.id")
-        ends.append((_get_item(named[id(sides[0])], schema), _get_item(named[id(sides[1])], schema)))
+        ends.append((_get_item(references[id(sides[0])], schema), _get_item(references[id(sides[1])], schema)))
     if len({(left[0], right[0]) for left, right in ends}) != 1:
         raise KnowledgeError("a join is of two tables: write each pair in the same order")
     left, right = zip(*ends, strict=True)
     return ForeignKey(left[0][0], tuple(item[1] for item in left), right[0][0], tuple(item[1] for item in right))
 
 
-def _may_reveal_hidden(entry: Entry, visible: set[str], unseen: set[str]) -> bool:
+def _may_reveal_hidden(entry: Entry, visible: set[str], hidden: set[str]) -> bool:
     """Whether an entry's words may reveal names that the user may not see."""
     # They do where they hold the name of something that entries of the same files describe and that is not visible, or
     # anything that looks like a name and is none that is.
     text = " ".join((entry.name, entry.text, *entry.also, *(meaning for _, meaning in entry.values)))
     words = set(re.findall(r"\w+", text.lower())) - visible
-    if has_match(unseen, words) or any(" " in name and name in text.lower() for name in unseen):
+    if has_match(hidden, words) or any(" " in name and name in text.lower() for name in hidden):
         return True
-    return any((quoted or plain).lower() not in visible for quoted, plain in _NAMES.findall(text))
+    return any((in_quotes or plain).lower() not in visible for in_quotes, plain in _NAMES.findall(text))
 
 
 def _drop_conflicting_entries(entries: Sequence[Entry], problems: list[EntryProblem]) -> list[Entry]:
     """Return the entries without terms and metrics that share a name with another."""
-    named: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
+    by_phrase: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         for phrase in entry.phrases if entry.kind in ("term", "metric") else ():
-            named[phrase].append(entry)
-    trusted: list[Entry] = []
+            by_phrase[phrase].append(entry)
+    fitting: list[Entry] = []
     for entry in entries:
-        sharing = (other for phrase in entry.phrases for other in named[phrase] if other.key != entry.key)
+        sharing = (other for phrase in entry.phrases for other in by_phrase[phrase] if other.key != entry.key)
         other = next(sharing, None) if entry.kind in ("term", "metric") else None
         if other is None:
-            trusted.append(entry)
+            fitting.append(entry)
         else:
             why = f"{_CONTRADICTS} {other.key!r}, which has the same name: keep one, or rename one"
             problems.append(EntryProblem(entry, why))
-    return trusted
+    return fitting
 
 
 def expand_named_definitions(sql: str, entries: Sequence[Entry], dialect: str) -> str:
@@ -394,8 +394,8 @@ def expand_named_definitions(sql: str, entries: Sequence[Entry], dialect: str) -
         name = str(call.expressions[0].this)
         entry = by_name.get(f"{kind} {' '.join(stems(name))}")
         if entry is None:
-            there = ", ".join(repr(each.name) for each in entries if each.kind == kind and each.sql) or "none"
-            raise KnowledgeError(f"there is no {kind} {name!r} with SQL of its own; there is {there}")
+            names = ", ".join(repr(other.name) for other in entries if other.kind == kind and other.sql) or "none"
+            raise KnowledgeError(f"there is no {kind} {name!r} with SQL of its own; there is {names}")
         call.replace(exp.Paren(this=_apply_query_aliases(entry, call, dialect)))
     return tree.sql(dialect=dialect)
 
@@ -410,12 +410,12 @@ def _apply_query_aliases(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr
         if isinstance(node.this, exp.Table):
             aliases.setdefault(_join_name_parts(node.this.parts), node.this.alias_or_name)
             aliases.setdefault(node.this.name.lower(), node.this.alias_or_name)
-    for column in [each for each in fragment.find_all(exp.Column) if each.find_ancestor(exp.Select) is None]:
+    for column in [part for part in fragment.find_all(exp.Column) if part.find_ancestor(exp.Select) is None]:
         alias = aliases.get(_join_name_parts(column.parts[:-1]))
         if alias is not None and alias.lower() != column.table.lower():
             column.set("db", None)
-            quoted = column.args["table"].quoted or not alias.isidentifier()
-            column.set("table", exp.to_identifier(alias, quoted=quoted))
+            is_quoted = column.args["table"].quoted or not alias.isidentifier()
+            column.set("table", exp.to_identifier(alias, quoted=is_quoted))
     return fragment
 
 
@@ -432,42 +432,42 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
     """
     if not entries or len(query.sql) > _LONGEST:
         return ()
-    items, schema, scopes = query.used, query.schema, query.read_scopes
-    written = {
+    items, schema, scopes = query.usage, query.schema, query.read_scopes
+    texts = {
         "term": [{write_without_tables(part) for part in _list_applied_conditions(query, scope)} for scope in scopes],
-        "metric": [set(map(write_without_tables, query.own(scope, exp.Condition))) for scope in scopes],
+        "metric": [set(map(write_without_tables, query.find_in(scope, exp.Condition))) for scope in scopes],
     }
-    read = items.columns | {(table, "") for table in items.tables}
+    read_items = items.columns | {(table, "") for table in items.tables}
     question_stems = set(stems(question))
 
-    def used(entry: Entry) -> bool:
+    def is_used(entry: Entry) -> bool:
         """Whether the query uses the entry."""
-        about = any(item in read for item in entry.about)
+        about = any(item in read_items for item in entry.about)
         match entry.kind:
             case "term" | "metric" if entry.sql:
                 try:
                     fragment, tree = _read_fragment(entry.sql, schema.dialect, schema)
-                    columns = {_get_item(one, schema) for one in fragment.resolve_among()}
+                    columns = {_get_item(reference, schema) for reference in fragment.resolve_among()}
                 except KnowledgeError:
                     return False
                 parts = set(map(write_without_tables, split_at_and(tree)))
-                return columns <= read and any(parts <= there for there in written[entry.kind])
+                return columns <= read_items and any(parts <= expressions for expressions in texts[entry.kind])
             case "term" | "metric":
                 # Words alone show in no SQL: only that it reads what they are about.
                 return about and any(set(phrase) <= question_stems for phrase in entry.phrases)
             case "never":
                 return False
             case "join":
-                return all(item in read for item in entry.about)
+                return all(item in read_items for item in entry.about)
             case _ if entry.values and not entry.text:
                 return about and any(query.constants.has_matching_constant(code.casefold()) for code, _ in entry.values)
             case _:
                 return about
 
-    return tuple(filter(used, entries))
+    return tuple(filter(is_used, entries))
 
 
 def _list_applied_conditions(query: Query, scope: Scope) -> list[exp.Expr]:
     """Return what rows must meet to be in a SELECT or one of its aggregates, split at AND."""
-    applied = [each.node for each in query.conditions(scope) if each.clause != "on" or each.is_required]
-    return [part for node in applied for part in split_at_and(node)]
+    nodes = [cond.node for cond in query.conditions(scope) if cond.clause != "on" or cond.is_required]
+    return [part for node in nodes for part in split_at_and(node)]

@@ -1,4 +1,4 @@
-"""Definitions and rules as people write them in one line: `WORD means MEANING`, `rule: TEXT`."""
+"""Definitions and rules as people write them: `WORD means MEANING`, `rule: TEXT`."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ def parse_note(text: str, schema: Schema) -> Entry:
 
 
 def cut_verb(text: str) -> str:
-    """Return a meaning without the verb that may stand before it, as in `means ordered this year`."""
+    """Return a meaning without the verb that may stand before it, as `means` in `means new`."""
     return text[verb.end() :] if (verb := _VERB_FIRST.match(text)) else text

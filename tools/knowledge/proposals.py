@@ -48,7 +48,7 @@ def suggest_entries(queries: Iterable[str], schema: Schema, least: int = 2) -> t
         for entry in _extract_query_entries(query, schema):
             by_key.setdefault(entry.key, (entry, {}))[1][query] = None
     suggestions = (EntrySuggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in by_key.values())
-    return tuple(sorted((one for one in suggestions if one.count >= least), key=lambda one: -one.count))
+    return tuple(sorted((s for s in suggestions if s.count >= least), key=lambda s: -s.count))
 
 
 class _QueryParts:
@@ -58,7 +58,7 @@ class _QueryParts:
         self.query = query
         conditions = (condition for scope in query.scopes for condition in query.conditions(scope))
         # What CASE tells apart in an aggregate is a part of a metric, and no term.
-        parts = (one.node for one in conditions if one.clause != "counted" or query.around(one.node, exp.Filter))
+        parts = (part.node for part in conditions if part.clause != "counted" or query.around(part.node, exp.Filter))
         self.conditions = {self.write_qualified(part): part for part in parts}
         self.literals = {str(node.this) for node in query.find(exp.Literal)}
         self.aggregates = {self.write_qualified(node): node for node in query.find(exp.AggFunc)}
@@ -66,9 +66,9 @@ class _QueryParts:
     def write_qualified(self, node: exp.Expr) -> str:
         """Return an expression of the query as SQL, with columns qualified by the schema's tables."""
         query, copy = self.query, node.copy()
-        for own, column in zip(*(query.find(exp.Column, within=each) for each in (node, copy)), strict=True):
-            if found := query.column(own):
-                qualify_column(column, found.item, query.schema)
+        for original, column in zip(*(query.find(exp.Column, within=tree) for tree in (node, copy)), strict=True):
+            if match := query.column(original):
+                qualify_column(column, match.item, query.schema)
                 for part in column.parts:
                     part.set("quoted", not part.name.isidentifier())
         return copy.sql(dialect=query.schema.dialect)
@@ -101,15 +101,15 @@ class _QueryParts:
 def _find_corrected_values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:
     """Yield an entry for a value that the correction spells differently from the question."""
 
-    def compared(parts: _QueryParts) -> Iterator[tuple[Item, str]]:
+    def list_comparisons(parts: _QueryParts) -> Iterator[tuple[Item, str]]:
         """Yield each column that a query compares with a text, and the text."""
         for node in parts.conditions.values():
             place = parts.place(node.this) if isinstance(node, exp.EQ | exp.Like) else None
             if place and isinstance(node.expression, exp.Literal) and node.expression.is_string:
                 yield place, str(node.expression.this)
 
-    before = dict(compared(old))
-    for place, text in compared(new):
+    before = dict(list_comparisons(old))
+    for place, text in list_comparisons(new):
         spelling = before.get(place, "")
         if spelling and spelling != text and spelling.casefold().strip("%") in question.casefold():
             yield Entry.make_item_description(*place, "", values=((text, spelling.strip("%")),))
@@ -117,7 +117,7 @@ def _find_corrected_values(old: _QueryParts, new: _QueryParts, question: str) ->
 
 def _find_definition(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
     """Yield a term or metric for a word unknown to the schema, with SQL of the correction."""
-    own = {
+    conditions = {
         text: node
         for text, node in new.conditions.items()
         if text not in old.conditions
@@ -129,25 +129,25 @@ def _find_definition(old: _QueryParts, new: _QueryParts, question: str, schema: 
         )
     }
     tables = {word for table in schema.tables for word in stem_name(table.name)}
-    if own:
-        parts = [part for node in own.values() for part in new.query.find(exp.Column, exp.Literal, within=node)]
-        named = {stem for part in parts for stem in stem_name(part.name)}
+    if conditions:
+        parts = [part for node in conditions.values() for part in new.query.find(exp.Column, exp.Literal, within=node)]
+        condition_stems = {stem for part in parts for stem in stem_name(part.name)}
         columns = {part.name.lower() for part in parts if isinstance(part, exp.Column)}
-        if name := _find_phrase(question, tables, lambda stem: stem in named, columns):
-            yield Entry("term", name, " and ".join(own), " AND ".join(own))
+        if name := _find_phrase(question, tables, lambda stem: stem in condition_stems, columns):
+            yield Entry("term", name, " and ".join(conditions), " AND ".join(conditions))
         return
-    explained = {stem for literal in (*old.literals, *new.literals) for stem in stems(literal)} | tables
-    explained |= {word for table in schema.tables for column in table.columns for word in stem_name(column.name)}
-    name = _find_phrase(question, tables, lambda stem: stem not in explained)
-    computed = [text for text in new.aggregates if text not in old.aggregates]
-    if name and len(computed) == 1 and new.reads_any_column(new.aggregates[computed[0]]):
-        yield Entry("metric", name, sql=computed[0])
+    known_stems = {stem for literal in (*old.literals, *new.literals) for stem in stems(literal)} | tables
+    known_stems |= {word for table in schema.tables for column in table.columns for word in stem_name(column.name)}
+    name = _find_phrase(question, tables, lambda stem: stem not in known_stems)
+    aggregates = [text for text in new.aggregates if text not in old.aggregates]
+    if name and len(aggregates) == 1 and new.reads_any_column(new.aggregates[aggregates[0]]):
+        yield Entry("metric", name, sql=aggregates[0])
 
 
 def _find_phrase(
     question: str, tables: Collection[str], belongs: Callable[[str], bool], columns: Collection[str] = ()
 ) -> str:
-    """Return the question's first phrase of stems that belong, and a table's name after them; '' if none.
+    """Return the question's first phrase of stems that belong, with a table's name; '' if none.
 
     A phrase of columns alone, as in `by status`, names none of their values.
     """
@@ -156,18 +156,18 @@ def _find_phrase(
         if word and belongs(word.stem) and fold(word.text) not in _ORDINARY and not word.text.isdigit():
             run.append(word)
             continue
-        named = [*run, word] if run and word and word.stem in tables else run
-        if named is not run or any(fold(each.text) not in columns for each in run):
-            return " ".join(each.text if each.text.isupper() else each.text.lower() for each in named)
+        phrase = [*run, word] if run and word and word.stem in tables else run
+        if phrase is not run or any(fold(part.text) not in columns for part in run):
+            return " ".join(part.text if part.text.isupper() else part.text.lower() for part in phrase)
         run = []
     return ""
 
 
 def _extract_query_entries(query: str, schema: Schema) -> Iterator[Entry]:
     """Yield the joins, conditions and metrics of a query as entries."""
-    if (read := read_query(query, schema)) is None:
+    if (analysis := read_query(query, schema)) is None:
         return
-    parts = _QueryParts(read)
+    parts = _QueryParts(analysis)
     joins = parts.find_undeclared_joins()
     for text, node in parts.conditions.items():
         if text in joins:

@@ -75,13 +75,13 @@ class _KnowledgeSection(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _expand_short_form(cls, given: Any) -> Any:
+    def _expand_short_form(cls, data: Any) -> Any:
         """Turn a plain text into a section with that text as its first field."""
-        if isinstance(given, str) and issubclass(cls, _ShortSection):
-            return {next(name for name in cls.model_fields if name not in _AuthoredSection.model_fields): given}
-        if not isinstance(given, dict):
-            return given
-        return {name: value for name, value in given.items() if value != ""}  # pyright: ignore[reportUnknownVariableType]
+        if isinstance(data, str) and issubclass(cls, _ShortSection):
+            return {next(name for name in cls.model_fields if name not in _AuthoredSection.model_fields): data}
+        if not isinstance(data, dict):
+            return data
+        return {name: value for name, value in data.items() if value != ""}  # pyright: ignore[reportUnknownVariableType]
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -175,8 +175,8 @@ class KnowledgeFile(_KnowledgeSection):
 
 def build_knowledge_json_schema() -> dict[str, Any]:
     """Return the JSON schema of knowledge files, for editors and for programs."""
-    made = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | KnowledgeFile.model_json_schema()
-    return made | {"title": "Knowledge of a database, for tableturn"}
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | KnowledgeFile.model_json_schema()
+    return schema | {"title": "Knowledge of a database, for tableturn"}
 
 
 def knowledge_path(database: Database) -> Path:
@@ -250,7 +250,7 @@ def _describe_first_error(error: ValidationError) -> str:
     """Describe the first validation error in one line, with its place and a hint."""
     faults = error.errors(include_url=False)
     # A misspelt field is one too many and one missing: the former says what to do.
-    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
+    fault = next((fault for fault in faults if fault["type"] == "extra_forbidden"), faults[0])
     *names, last = fault["loc"]
     place = " > ".join(map(str, fault["loc"]))
     if fault["type"] != "extra_forbidden":
@@ -270,10 +270,10 @@ def _list_file_entries(file: KnowledgeFile, source: str) -> Iterator[Entry]:
     def entry(kind: EntryKind, name: str, part: Any, *texts: str, **more: Any) -> Entry:
         """Make an entry from one section of the file."""
         more.setdefault("about", tuple(map(_split_item_name, getattr(part, "about", ()))))
-        written = {name: getattr(part, name) for name in ("added", "unchecked", "rights")}
-        written |= {"author": part.author or file.author, "source": source}
+        fields = {name: getattr(part, name) for name in ("added", "unchecked", "rights")}
+        fields |= {"author": part.author or file.author, "source": source}
         also = tuple(getattr(part, "also", ()))
-        return Entry(kind, name, "; ".join(filter(None, texts)), also=also, **written, **more)
+        return Entry(kind, name, "; ".join(filter(None, texts)), also=also, **fields, **more)
 
     for name, term in file.terms.items():
         yield entry("term", name, term, term.means, sql=term.sql)
@@ -315,13 +315,13 @@ def load_yaml(text: str, place: str) -> object:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
-    def count_values(part: Any, known: dict[int, int]) -> int:
+    def count_values(part: Any, counts: dict[int, int]) -> int:
         """Count the values in a part, with every repetition by an alias."""
-        if id(part) not in known:
-            known[id(part)] = _MOST  # of a part within itself
+        if id(part) not in counts:
+            counts[id(part)] = _MOST  # of a part within itself
             parts: Iterable[Any] = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-            known[id(part)] = 1 + sum(count_values(one, known) for one in parts)
-        return known[id(part)]
+            counts[id(part)] = 1 + sum(count_values(item, counts) for item in parts)
+        return counts[id(part)]
 
     try:
         content = YAML(typ="base", pure=True).load(text)
@@ -389,10 +389,10 @@ def _get_text(node: _Node, key: str) -> str:
 
 def _parse_dbt_entries(content: _Node, source: str) -> Iterator[Entry]:
     models = _list_maps(content, "models", "seeds", "snapshots")
-    for model in (*models, *(table for each in _list_maps(content, "sources") for table in _list_maps(each, "tables"))):
+    for model in (*models, *(table for node in _list_maps(content, "sources") for table in _list_maps(node, "tables"))):
         yield from _parse_dbt_model_entries(model, source)
     parts = [(content, ""), *((model, _get_text(model, "name")) for model in _list_maps(content, "models"))]
-    metrics = {_get_text(one, "name"): (one, table) for part, table in parts for one in _list_maps(part, "metrics")}
+    metrics = {_get_text(item, "name"): (item, table) for part, table in parts for item in _list_maps(part, "metrics")}
     measures: dict[str, _Placed] = {}
     dimensions: dict[Item, str] = {}
     for model in _list_maps(content, "semantic_models"):
@@ -428,15 +428,15 @@ def _parse_dbt_model_entries(model: _Node, source: str) -> Iterator[Entry]:
         name, meaning = _get_text(column, "name"), _get_text(column, "description")
         values: tuple[tuple[str, str], ...] = ()
         for test in _list_maps(column, "tests", "data_tests"):
-            for kind, given in test.items():
+            for kind, options in test.items():
                 # In the form before dbt 1.10, and in the one since.
-                arguments = _get_map(_get_map(given).get("arguments")) or _get_map(given)
-                target, accepted = _find_referenced_table(_get_text(arguments, "to")), arguments.get("values")
+                arguments = _get_map(_get_map(options).get("arguments")) or _get_map(options)
+                target, choices = _find_referenced_table(_get_text(arguments, "to")), arguments.get("values")
                 if kind == "relationships" and target:
                     on = " = ".join(map(write_path, ((table, name), (target, _get_text(arguments, "field")))))
                     yield Entry("join", on, sql=on, source=source)
-                if kind == "accepted_values" and isinstance(accepted, list):
-                    values = tuple((str(value), str(value)) for value in cast("list[object]", accepted))
+                if kind == "accepted_values" and isinstance(choices, list):
+                    values = tuple((str(value), str(value)) for value in cast("list[object]", choices))
         if meaning or values:
             yield Entry.make_item_description(table, name, meaning, values=values, source=source)
 
@@ -462,7 +462,7 @@ class _DbtMetricConverter:
         if name not in self.metrics:
             return self._write_measure_aggregate(self.measures.get(name), name, filters)
         metric, _ = self.metrics[name]
-        given = _get_map(metric.get("type_params")) or metric
+        params = _get_map(metric.get("type_params")) or metric
         filters = [*filters, *_read_filter_conditions(metric)]
 
         def part(node: Any) -> str:
@@ -470,25 +470,25 @@ class _DbtMetricConverter:
             inner = _get_map(node) or {"name": node}
             if any(inner.get(key) for key in ("offset_window", "offset_to_grain")):
                 raise KnowledgeError("it compares with another period (an offset), which is not supported")
-            called, own = str(inner.get("name") or ""), [*filters, *_read_filter_conditions(inner)]
-            if called == name:  # a metric is often called like the measure that it is of
-                return self._write_measure_aggregate(self.measures.get(called), called, own)
-            return self.sql(called, own, depth + 1)
+            input_name, input_filters = str(inner.get("name") or ""), [*filters, *_read_filter_conditions(inner)]
+            if input_name == name:  # a metric is often called like the measure that it is of
+                return self._write_measure_aggregate(self.measures.get(input_name), input_name, input_filters)
+            return self.sql(input_name, input_filters, depth + 1)
 
         match kind := _get_text(metric, "type") or "simple":
             case "simple" if _get_text(metric, "agg"):
                 return self._write_measure_aggregate(self.metrics[name], name, filters)
             case "simple":
-                return part(given.get("measure"))
+                return part(params.get("measure"))
             case "ratio":
-                return f"({part(given.get('numerator'))}) * 1.0 / NULLIF({part(given.get('denominator'))}, 0)"
+                return f"({part(params.get('numerator'))}) * 1.0 / NULLIF({part(params.get('denominator'))}, 0)"
             case "derived":
                 parts = {
-                    _get_text(_get_map(one), "alias") or _get_text(_get_map(one), "name") or str(one): f"({part(one)})"
+                    _get_text(_get_map(raw), "alias") or _get_text(_get_map(raw), "name") or str(raw): f"({part(raw)})"
                     for key in ("metrics", "input_metrics")
-                    for one in given.get(key) or ()
+                    for raw in params.get(key) or ()
                 }
-                return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: parts.get(word[0], word[0]), _get_text(given, "expr"))
+                return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: parts.get(word[0], word[0]), _get_text(params, "expr"))
             case _:
                 raise KnowledgeError(f"metrics of type {kind!r} are not supported: they are not expressions over rows")
 
@@ -498,27 +498,27 @@ class _DbtMetricConverter:
             raise KnowledgeError(f"there is no measure and no metric {name!r} in this file")
         node, table = measure
         self.tables[table] = None
-        conditions = [_DIMENSION.sub(lambda hit: self.dimensions.get((table, hit[1]), hit[1]), one) for one in filters]
-        if rest := next((one for one in conditions if "{{" in one), ""):
-            raise KnowledgeError(f"its filter contains Jinja that is not supported: {rest}")
-        called, kind = _get_text(node, "name"), _get_text(node, "agg")
-        value = _qualify_column(_get_text(node, "expr") or called, table)
+        conditions = [_DIMENSION.sub(lambda hit: self.dimensions.get((table, hit[1]), hit[1]), raw) for raw in filters]
+        if jinja := next((text for text in conditions if "{{" in text), ""):
+            raise KnowledgeError(f"its filter contains Jinja that is not supported: {jinja}")
+        label, kind = _get_text(node, "name"), _get_text(node, "agg")
+        value = _qualify_column(_get_text(node, "expr") or label, table)
         if kind not in _AGGREGATES:
-            raise KnowledgeError(f"the aggregate {kind!r} of the measure {called!r} is not supported")
+            raise KnowledgeError(f"the aggregate {kind!r} of the measure {label!r} is not supported")
         if "{{" in value:
-            raise KnowledgeError(f"the measure {called!r} contains Jinja that is not supported: {value}")
+            raise KnowledgeError(f"the measure {label!r} contains Jinja that is not supported: {value}")
         if node.get("non_additive_dimension"):
             raise KnowledgeError(
-                f"the measure {called!r} may not be added up over time (non_additive_dimension), which is not supported"
+                f"the measure {label!r} may not be added up over time (non_additive_dimension), which is not supported"
             )
         where = " AND ".join(conditions if len(conditions) == 1 else [f"({condition})" for condition in conditions])
         return _AGGREGATES[kind].format(f"CASE WHEN {where} THEN {value} END" if where else value)
 
 
 def _read_filter_conditions(node: _Node) -> list[str]:
-    given = node.get("filter")
-    filters = cast("list[Any]", given) if isinstance(given, list) else [given]
-    return [" ".join(one.split()) for one in filters if isinstance(one, str) and one.strip()]
+    value = node.get("filter")
+    filters = cast("list[Any]", value) if isinstance(value, list) else [value]
+    return [" ".join(text.split()) for text in filters if isinstance(text, str) and text.strip()]
 
 
 def _qualify_column(value: str, table: str) -> str:

@@ -100,18 +100,18 @@ def _are_related_stems(word: str, other: str) -> bool:
     short, long = sorted((word, other), key=len)
     if len(short) < _HEAD or not (short.isalpha() and long.isalpha()):
         return False
-    shared = next((place for place, letter in enumerate(short) if letter != long[place]), len(short))
-    return len(long) - shared <= _TAIL and (shared == len(short) or shared >= _BEGINNING)
+    common_length = next((place for place, letter in enumerate(short) if letter != long[place]), len(short))
+    return len(long) - common_length <= _TAIL and (common_length == len(short) or common_length >= _BEGINNING)
 
 
 def is_abbreviation(short: str, words: Sequence[str]) -> bool:
     """Whether `short` is made of the beginnings of all words, as LATAM of Latin American."""
     if not words:
         return not short
-    first, rest = words[0], words[1:]
+    first, others = words[0], words[1:]
     return any(
-        first.startswith(short[:length]) and is_abbreviation(short[length:], rest)
-        for length in range(1, len(short) - len(rest) + 1)
+        first.startswith(short[:length]) and is_abbreviation(short[length:], others)
+        for length in range(1, len(short) - len(others) + 1)
     )
 
 
@@ -140,9 +140,9 @@ class Knowledge:
         """Build the knowledge from the entries that fit the database as this person sees it."""
         bare = database.schema()
         entries, problems = check_entries(layers, database)
-        linked = {frozenset((key.table, key.ref_table)) for key in bare.foreign_keys}
+        pairs = {frozenset((key.table, key.ref_table)) for key in bare.foreign_keys}
         keys = [parse_join_entry(entry, bare) for entry in entries if entry.kind == "join"]
-        more = [key for key in keys if frozenset((key.table, key.ref_table)) not in linked]
+        more = [key for key in keys if frozenset((key.table, key.ref_table)) not in pairs]
         return cls(entries, problems, replace(bare, foreign_keys=(*bare.foreign_keys, *more)))
 
     def find(
@@ -155,28 +155,28 @@ class Knowledge:
         """
         possible = {(table, column or ""): p for table, column, p in linked if p >= _POSSIBLE}
         search = _KnowledgeSearch(self._index, question, possible)
-        ranked = sorted(search.scores, key=lambda number: (-search.scores[number], number))
+        ranking = sorted(search.scores, key=lambda number: (-search.scores[number], number))
         entries: list[Entry] = []
-        for entry in (self.entries[number] for number in ranked):
+        for entry in (self.entries[number] for number in ranking):
             if (cost := len(entry.line) + _LINE) <= characters:
                 entries.append(entry)
                 characters -= cost
-        return SelectedEntries(tuple(entries), len(ranked) - len(entries))
+        return SelectedEntries(tuple(entries), len(ranking) - len(entries))
 
     def find_unknown(self, question: str, values: Sequence[ValueMatch]) -> tuple[str, ...]:
         """Return abbreviations and quoted words that no name, value or definition explains."""
         if question.isupper():
             return ()
         tables = self.schema.tables
-        whole = {fold(item.name) for table in tables for item in (table, *table.columns)}
-        explained = self._index.meant
+        names = {fold(item.name) for table in tables for item in (table, *table.columns)}
+        vocabulary = self._index.vocabulary
         unknown: list[str] = []
         for hit in _JARGON.finditer(question):
             word = hit[1] or hit[2]
             if hit[1] and (word in _FAMILIAR or re.fullmatch(r"[QH][1-4]|[A-Z]?\d+[A-Z]?", word)):
                 continue
             parts = re.findall(r"\w+", word)
-            known = all(stem_word(fold(part)) in explained for part in parts) or fold(word) in whole
+            known = all(stem_word(fold(part)) in vocabulary for part in parts) or fold(word) in names
             in_value = any(match.start < hit.end() and hit.start() < match.end for match in values)
             sample = any(word.lower() in str(cell).lower() for t in tables for c in t.columns for cell in c.samples)
             if not (known or in_value or sample):
@@ -193,8 +193,8 @@ class KnowledgeIndex:
         self.phrases: dict[str, list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
         self.short: list[tuple[int, str]] = []
         self.words: dict[str, list[int]] = defaultdict(list)
-        self.ruled: dict[str, list[int]] = defaultdict(list)
-        self.always = [n for n, one in enumerate(entries) if one.kind == "convention" and not one.about]
+        self.by_table: dict[str, list[int]] = defaultdict(list)
+        self.always = [n for n, entry in enumerate(entries) if entry.kind == "convention" and not entry.about]
         for number, entry in enumerate(entries):
             for phrase in self.names[number]:
                 # Under its longest word alone a phrase is found once, whatever else stands in the question.
@@ -204,24 +204,24 @@ class KnowledgeIndex:
                 self.words[word].append(number)
             if entry.kind not in ("term", "metric", "table"):
                 for table in {table for table, _ in entry.about}:
-                    self.ruled[table].append(number)
-        whole = math.log(1 + len(entries))
-        self.rarity = {word: math.log(1 + len(entries) / len(held)) / whole for word, held in self.words.items()}
+                    self.by_table[table].append(number)
+        total = math.log(1 + len(entries))
+        self.rarity = {word: math.log(1 + len(entries) / len(numbers)) / total for word, numbers in self.words.items()}
         self.keys = {(key.table, column): key.ref_table for key in schema.foreign_keys for column in key.columns}
         self.schema_words = get_schema_name_stems(schema)
         self.common = self.schema_words | _STOP | question_words() | frozenset(map(stem_word, STOP_WORDS))
-        self.known = frozenset(word for names in self.names for name in names for word in name)
+        self.name_stems = frozenset(word for names in self.names for name in names for word in name)
         # Stems that a question may mean otherwise than it spells them: names alone may be mistyped.
-        self._spelt = sorted(self.known, key=lambda name: (len(name), name))
-        self.meant = self.known | self.words.keys() | self.schema_words
+        self._spelt = sorted(self.name_stems, key=lambda name: (len(name), name))
+        self.vocabulary = self.name_stems | self.words.keys() | self.schema_words
         self._by_head: dict[str, list[str]] = defaultdict(list)
-        for word in sorted(self.meant):
+        for word in sorted(self.vocabulary):
             self._by_head[word[:_HEAD]].append(word)
 
     def correct_misspelt_stem(self, word: str) -> str:
         """Return the known stem that a misspelt stem stands for, or else the stem itself."""
         word = IRREGULAR_PLURALS.get(word, word)
-        if word in self.meant or len(word) < _TYPO_LENGTH:
+        if word in self.vocabulary or len(word) < _TYPO_LENGTH:
             return word
         hit = find_intended_word(word, [name for name in self._spelt if abs(len(name) - len(word)) <= 1])
         return hit[0] if hit else word
@@ -229,11 +229,11 @@ class KnowledgeIndex:
     def find_related_stems(self, word: str) -> Mapping[str, float]:
         """Return the known stems that a question's stem may stand for, with weights."""
         meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_related_stems(word, other)}
-        return meanings | dict.fromkeys(self.meant & _build_synonym_map().get(word, set()), _SYNONYM) | {word: 1.0}
+        return meanings | dict.fromkeys(self.vocabulary & _build_synonym_map().get(word, set()), _SYNONYM) | {word: 1.0}
 
 
 def is_term_name(name: str, schema: Schema, *, addresses: bool = True) -> bool:
-    """Whether a name has a word that an entry can be found by, except those that may address the reader."""
+    """Whether a name has a searchable word; words that address people count with `addresses`."""
     return not _STOP.union(() if addresses else _ADDRESSES - get_schema_name_stems(schema)).issuperset(stems(name))
 
 
@@ -244,7 +244,7 @@ class _KnowledgeSearch:
         """Search with the linker's probabilities `p` of tables and columns."""
         self._index, self._p = index, p
         self.scores: dict[int, float] = {}  # of entries, by their number
-        self._named: dict[int, frozenset[str]] = {}  # words of the question that are an entry's name
+        self._name_words: dict[int, frozenset[str]] = {}  # words of the question that are an entry's name
         # Its stems, mistyped ones as what was meant, and for each that says something what it may stand for.
         self._words = Counter(map(index.correct_misspelt_stem, _split_word_stems(question)))
         self._meanings = {word: index.find_related_stems(word) for word in self._words.keys() - _STOP}
@@ -255,27 +255,27 @@ class _KnowledgeSearch:
                 if word not in index.schema_words or other in index.schema_words:
                     self._said_weights[other] = max(share, self._said_weights.get(other, 0.0))
         # Words of names that such questions were learned to be about.
-        learned = (load_shipped_associations().pairs.get(word, {}).items() for word in self._meanings)
-        self._learned = {name for pairs in learned for name, weight in pairs if weight >= _LEARNED}
+        associations = (load_shipped_associations().pairs.get(word, {}).items() for word in self._meanings)
+        self._topics = {name for pairs in associations for name, weight in pairs if weight >= _LEARNED}
         self._add_named_entries()
         self._add_abbreviated_entries(question)
         self._add_entries_with_shared_words()
         # What the definitions that it needs read, and what it is about.
-        defined = (index.entries[number] for number in self.scores)
-        self._read = {item for entry in defined if entry.sql for item in entry.about}
+        entries = (index.entries[number] for number in self.scores)
+        self._items = {item for entry in entries if entry.sql for item in entry.about}
         self._likely = {item for item, share in p.items() if share >= _LIKELY}
-        self._tables = {table for table, column in self._likely if not column} | {table for table, _ in self._read}
+        self._tables = {table for table, column in self._likely if not column} | {table for table, _ in self._items}
         self._add_descriptions_and_rules()
         for number in index.always:
             self.scores.setdefault(number, 0.1)
 
     def _add_named_entries(self) -> None:
         """Add entries named in the question; a longer name hides a shorter one."""
-        phrases = [each for word in self._words for each in self._index.phrases.get(word, ())]
+        phrases = [entry for word in self._words for entry in self._index.phrases.get(word, ())]
         hits = [(number, frozenset(phrase)) for number, phrase in phrases if Counter(phrase) <= self._words]
         for number, phrase in sorted(hits, key=lambda hit: -len(hit[1])):
-            covered = any(phrase < other for known, other in self._named.items() if known != number)
-            if not covered and len(phrase) > len(self._named.get(number, ())):
+            covered = any(phrase < other for other_number, other in self._name_words.items() if other_number != number)
+            if not covered and len(phrase) > len(self._name_words.get(number, ())):
                 self._add_entry(number, len(phrase), phrase)
 
     def _add_abbreviated_entries(self, question: str) -> None:
@@ -291,7 +291,7 @@ class _KnowledgeSearch:
 
     def _add_entries_with_shared_words(self) -> None:
         """Add entries that share rare words, or most of a name, with the question."""
-        words = {word for word in self._meanings if not word.isdigit()}.difference(*self._named.values())
+        words = {word for word in self._meanings if not word.isdigit()}.difference(*self._name_words.values())
         for number, weight in self._compute_shared_word_weights(words).items():
             named = self._index.entries[number].kind in ("term", "metric", "table") and any(
                 self._compute_name_coverage(name) >= _MOST for name in self._index.names[number]
@@ -302,19 +302,19 @@ class _KnowledgeSearch:
     def _add_descriptions_and_rules(self) -> None:
         """Add descriptions and rules of the tables and columns that the question concerns."""
         weights = self._compute_shared_word_weights(self._meanings)
-        tables = {table for table, _ in (*self._p, *self._read)} | set(filter(self._says_any, self._index.ruled))
+        tables = {table for table, _ in (*self._p, *self._items)} | set(filter(self._says_any, self._index.by_table))
         tables |= {table for (table, _), goal in self._index.keys.items() if goal in self._tables}
-        ruled = {number for table in tables for number in self._index.ruled.get(table, ())}
-        for number in ruled - self.scores.keys():
+        numbers = {number for table in tables for number in self._index.by_table.get(table, ())}
+        for number in numbers - self.scores.keys():
             entry = self._index.entries[number]
             if self._needs_entry(entry, weights.get(number, 0.0) >= _MOST):
                 self.scores[number] = max(self._p.get(item, 0.0) for item in entry.about)
 
-    def _add_entry(self, number: int, score: float, named: Iterable[str] = ()) -> None:
+    def _add_entry(self, number: int, score: float, name_words: Iterable[str] = ()) -> None:
         """Add an entry with a score that ranks terms and metrics above descriptions."""
         kind = self._index.entries[number].kind
         self.scores[number] = {"metric": 3.0, "term": 3.0, "column": 2.0}.get(kind, 1.5) + score
-        self._named[number] = frozenset(named)
+        self._name_words[number] = frozenset(name_words)
 
     def _compute_shared_word_weights(self, words: Collection[str]) -> dict[int, float]:
         """Return for each entry the total weight of its words in common with `words`."""
@@ -324,10 +324,10 @@ class _KnowledgeSearch:
                 continue
             best: dict[int, float] = {}
             # Another word for what the schema has is one of the schema's too.
-            counted = float(self._index.schema_words.isdisjoint(self._meanings[word]))
+            factor = float(self._index.schema_words.isdisjoint(self._meanings[word]))
             for other, share in self._meanings[word].items():
                 for number in self._index.words.get(other, ()):
-                    best[number] = max(best.get(number, 0.0), counted * share * self._index.rarity[other])
+                    best[number] = max(best.get(number, 0.0), factor * share * self._index.rarity[other])
             for number, weight in best.items():
                 weights[number] += weight
         return weights
@@ -341,10 +341,10 @@ class _KnowledgeSearch:
         """Whether the question mentions a word of any of the names."""
         return any(word in self._said_weights for name in names for word in _split_name_stems(name))
 
-    def _says_all(self, *names: str, learned: Collection[str] = ()) -> bool:
-        """Whether the question mentions every word of the names; `learned` words count too."""
+    def _says_all(self, *names: str, extra: Collection[str] = ()) -> bool:
+        """Whether the question mentions every word of the names; `extra` words count too."""
         words = [word for name in names for word in _split_name_stems(name)]
-        return bool(words) and all(word in self._said_weights or word in learned for word in words)
+        return bool(words) and all(word in self._said_weights or word in extra for word in words)
 
     def _needs_entry(self, entry: Entry, shares: bool) -> bool:
         """Whether the question needs a description or rule; `shares` means a rare word in common."""
@@ -353,8 +353,8 @@ class _KnowledgeSearch:
             case "column":
                 return near or any(
                     item in self._likely
-                    or item in self._read
-                    or (item[0] in self._tables and item in self._p and self._says_all(item[1], learned=self._learned))
+                    or item in self._items
+                    or (item[0] in self._tables and item in self._p and self._says_all(item[1], extra=self._topics))
                     for item in entry.about
                 )
             case "convention":
@@ -371,7 +371,7 @@ class _KnowledgeSearch:
                 )
             case "join":
                 both = all(table in self._tables for table, _ in entry.about)
-                means = (self._says_all(column, learned=self._learned) for _, column in entry.about if column)
+                means = (self._says_all(column, extra=self._topics) for _, column in entry.about if column)
                 return both and (shares or all(means))
             case _:
                 return False
@@ -380,7 +380,7 @@ class _KnowledgeSearch:
         """Whether a query would likely use a table or column."""
         table, column = item
         if item in self._likely:
-            best = max(p for (other, held), p in self._p.items() if other == table and bool(held) == bool(column))
+            best = max(p for (other, part), p in self._p.items() if other == table and bool(part) == bool(column))
             return self._p[item] >= best or self._says_any(column)
         reached = any(other in self._tables and target == table for (other, _), target in self._index.keys.items())
         return self._index.keys.get(item) in self._tables and (reached or table in self._tables)

@@ -29,8 +29,8 @@ class KnowledgeWriter:
         A rule or a join that stands there already is left; a file that is wrong or closed raises `KnowledgeError`.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        stamped = _drop_empty_fields(added=now, author=self._author, unchecked=entry.unchecked, rights=entry.rights)
-        self._apply_file_change(lambda content: _put_entry(content, entry, stamped))
+        stamp = _drop_empty_fields(added=now, author=self._author, unchecked=entry.unchecked, rights=entry.rights)
+        self._apply_file_change(lambda content: _put_entry(content, entry, stamp))
         return replace(entry, author=self._author, added=now, source=self.path.name)
 
     def remove(self, name: str, rights: str | None = None) -> bool:
@@ -79,13 +79,13 @@ _TEXTS = {"conventions": "says", "joins": "on", "never": "use"}
 """Lists, each with the field that a text alone stands for."""
 
 
-def _put_entry(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
+def _put_entry(content: Any, entry: Entry, stamp: dict[str, Any]) -> bool:
     """Add or replace an entry in a file's content; return whether the content changes."""
     text = entry.text
     more = {"also": list(entry.also), "about": [".".join(filter(None, item)) for item in entry.about]}
     match entry.kind:
         case "column" | "table":
-            _write_item_description(_get_or_add_part(content, "tables", {}), entry, stamped)
+            _write_item_description(_get_or_add_part(content, "tables", {}), entry, stamp)
             return True
         case "term":
             place, fields = "terms", _drop_empty_fields(means=text or entry.name, sql=entry.sql, **more)
@@ -101,13 +101,13 @@ def _put_entry(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
         parts = _get_or_add_part(content, place, [])
         if any(_normalize(_read_field(part, field)) == _normalize(fields[field]) for part in parts):
             return False
-        parts.append(fields | stamped)
+        parts.append(fields | stamp)
     else:
-        known = _get_or_add_definition(_get_or_add_part(content, place, {}), entry.name)
+        definition = _get_or_add_definition(_get_or_add_part(content, place, {}), entry.name)
         # Of what is there comments and other words stay, what it said goes.
-        for name in set(known) - {*fields, *stamped, *more}:
-            del known[name]
-        known.update(fields | stamped)
+        for name in set(definition) - {*fields, *stamp, *more}:
+            del definition[name]
+        definition.update(fields | stamp)
     return True
 
 
@@ -130,7 +130,7 @@ def _read_field(part: Any, field: str) -> object:
     return part if isinstance(part, str) else part.get(field, "")
 
 
-def _write_item_description(tables: Any, entry: Entry, stamped: dict[str, str]) -> None:
+def _write_item_description(tables: Any, entry: Entry, stamp: dict[str, str]) -> None:
     table, column = entry.about[0]
     part = _get_or_add_definition(tables, table)
     if column:
@@ -140,19 +140,19 @@ def _write_item_description(tables: Any, entry: Entry, stamped: dict[str, str]) 
     values = _get_or_add_part(part, "values", {}) if entry.values else {}
     for code, meaning in entry.values:
         # Numbers and dates are no texts to the library that keeps comments.
-        values[next((known for known in values if str(known) == code), code)] = meaning
+        values[next((key for key in values if str(key) == code), code)] = meaning
     if entry.also:
         part["also"] = [*dict.fromkeys([*(part.get("also") or []), *entry.also])]
-    part.update(stamped)
+    part.update(stamp)
 
 
 def _get_or_add_definition(parts: Any, name: str) -> Any:
     """Return a definition as a mapping, created if it is missing or only a text."""
-    there = name if name in parts else next((known for known in parts if _normalize(known) == _normalize(name)), name)
-    known: Any = parts.get(there)
-    if not isinstance(known, dict):
-        parts[there] = {"means": known} if known else {}
-    return parts[there]
+    key = name if name in parts else next((other for other in parts if _normalize(other) == _normalize(name)), name)
+    definition: Any = parts.get(key)
+    if not isinstance(definition, dict):
+        parts[key] = {"means": definition} if definition else {}
+    return parts[key]
 
 
 def _remove_entry(content: Any, name: str, rights: str | None) -> bool:
@@ -160,8 +160,8 @@ def _remove_entry(content: Any, name: str, rights: str | None) -> bool:
     for kind, field in {"terms": "", "metrics": "", **_TEXTS}.items():
         parts = content.get(kind) or {}
         for key, part in enumerate(parts) if field else parts.items():
-            own = part.get("rights", "") if isinstance(part, Mapping) else ""
-            if _normalize(_read_field(part, field) if field else key) == _normalize(name) and rights in (None, own):
+            owner = part.get("rights", "") if isinstance(part, Mapping) else ""
+            if _normalize(_read_field(part, field) if field else key) == _normalize(name) and rights in (None, owner):
                 del parts[key]
                 return True
     return False
@@ -172,8 +172,8 @@ def build_knowledge_content(entries: Sequence[Entry]) -> dict[str, Any]:
     content: dict[str, Any] = {}
     kinds = get_args(EntryKind)
     for entry in sorted(entries, key=lambda entry: (kinds.index(entry.kind), entry.name.lower())):
-        stamped = _drop_empty_fields(author=entry.author, added=entry.added, unchecked=entry.unchecked)
-        _put_entry(content, entry, stamped)
+        stamp = _drop_empty_fields(author=entry.author, added=entry.added, unchecked=entry.unchecked)
+        _put_entry(content, entry, stamp)
     if tables := content.get("tables"):
         content["tables"] = dict(sorted(tables.items()))
     return content

@@ -73,7 +73,7 @@ def build_query_ledger(
     examples: bool = False,
     value: Cell = None,
     question: str = "",
-    ruled: frozenset[str] = frozenset(),
+    ruled_tables: frozenset[str] = frozenset(),
 ) -> Ledger:
     """Count the rows that a query's joins leave out or repeat, and missing values.
 
@@ -85,13 +85,13 @@ def build_query_ledger(
         examples: Whether some of the lost rows are looked up.
         value: The query's result if it is a single number, so that another one can stand beside it.
         question: What was asked.
-        ruled: The tables of which the engine leaves out rows by who asks: what has no match may have a hidden one.
+        ruled_tables: Tables of which the engine leaves out rows by who asks: what has no match may have a hidden one.
     """
     if query is None:
         return _UNREAD
     if len(query.sql) > _LONGEST:
         return Ledger(not_counted=("the query is too long",))
-    keeper = _LedgerCounter(query, count, examples, ruled & query.tables.keys(), question)
+    keeper = _LedgerCounter(query, count, examples, ruled_tables & query.tables.keys(), question)
     for scope in query.scopes[:_MOST_SCOPES]:
         keeper.add_scope_counts(scope)
     if len(query.scopes) > _MOST_SCOPES:
@@ -124,7 +124,7 @@ class _LedgerCounter:
     query: Query
     count: Count
     examples: bool
-    ruled: frozenset[str]  # those that the query reads
+    rls_tables: frozenset[str]  # those that the query reads
     question: str
     joins: list[JoinCount] = field(default_factory=list[JoinCount])
     nulls: list[MissingCount] = field(default_factory=list[MissingCount])
@@ -132,7 +132,7 @@ class _LedgerCounter:
     not_counted: list[str] = field(default_factory=list[str])
     newest: NewestDate | None = None
     top: JoinPath | None = None
-    once: list[QuerySource] = field(default_factory=list[QuerySource])  # those whose rows no join repeats
+    distinct_sources: list[QuerySource] = field(default_factory=list[QuerySource])  # those whose rows no join repeats
     may_repeat: bool = False  # whether rows that joins leave out would be there several times
 
     def name(self, source: QuerySource) -> str:
@@ -149,58 +149,58 @@ class _LedgerCounter:
 
     def add_scope_counts(self, scope: Scope) -> None:
         """Add the counts of one SELECT, as far as its rows can be counted."""
-        read = ", ".join(map(self.name, scope.sources))
+        tables = ", ".join(map(self.name, scope.sources))
         try:
             path = find_path(self.query, scope)
         except NotCountedError as reason:
             if scope.sources:
-                self.not_counted.append(f"the rows of {read}: {reason}")
+                self.not_counted.append(f"the rows of {tables}: {reason}")
         else:
             if scope.select is self.query.tree:
                 self.top = path
             if not path.steps and len(scope.sources) > 1:
-                self.not_counted.append(f"the rows that {read} leave out: {NO_SUBJECT}")
-            repeats = [("repeated rows", partial(self._record_repeated_rows, path, one)) for one in path.singles]
-            repeats += [("rows", partial(self._add_equal_counts, path, one)) for one in path.equals]
+                self.not_counted.append(f"the rows that {tables} leave out: {NO_SUBJECT}")
+            repeats = [("repeated rows", partial(self._record_repeated_rows, path, single)) for single in path.singles]
+            repeats += [("rows", partial(self._add_equal_counts, path, source)) for source in path.equals]
             for what, add in (("rows", partial(self._add_join_counts, path)), *repeats):
-                if not self.attempt(f"the {what} of {read}", add):
+                if not self.attempt(f"the {what} of {tables}", add):
                     self.may_repeat = True
-        for node in self.query.own(scope, exp.In, exp.Exists, exp.All, exp.Any) if scope.sources else ():
+        for node in self.query.find_in(scope, exp.In, exp.Exists, exp.All, exp.Any) if scope.sources else ():
             inner = node.args.get("query") if isinstance(node, exp.In) else node.this
             if inner is None or not isinstance(inner.unnest(), exp.Query):
                 continue
             other = self.query.find_scope(inner.unnest())
-            matched = ", ".join(map(self.name, other.sources if other is not None else ())) or "a sub-query"
-            self.not_counted.append(f"the rows of {read} that have no match in {matched}: it is in a condition")
+            inner_tables = ", ".join(map(self.name, other.sources if other is not None else ())) or "a sub-query"
+            self.not_counted.append(f"the rows of {tables} that have no match in {inner_tables}: it is in a condition")
             if (condition := find_exclusion(node)) is None:
                 continue
             if other is not None:
-                what = f"missing values in {matched}, which “not in” compares"
-                self.attempt(what, partial(self._add_excluded_values, other, matched))
-            what = f"the rows of {read} that “not in” leaves out for a missing value"
+                what = f"missing values in {inner_tables}, which “not in” compares"
+                self.attempt(what, partial(self._add_excluded_values, other, inner_tables))
+            what = f"the rows of {tables} that “not in” leaves out for a missing value"
             self.attempt(what, partial(self._add_rows_without_value, scope, condition))
         for condition in self.query.conditions(scope) if scope.sources else ():
             if condition.clause == "where" and excludes_constants(self.query, condition.node):
-                what = f"the rows of {read} that a condition leaves out for a missing value"
+                what = f"the rows of {tables} that a condition leaves out for a missing value"
                 self.attempt(what, partial(self._add_rows_without_value, scope, condition.node, is_told=False))
 
     def add_variants(self, scope: Scope) -> None:
         """Add the values of one SELECT's groups that differ only in how they are written."""
         select, terms = scope.select, self.query.resolve_group_by_terms(scope)
         if terms is None and select.args.get("group") is not None:
-            read = ", ".join(map(self.name, scope.sources))
-            self.not_counted.append(f"missing values and variants in {read}: it groups in several ways")
+            tables = ", ".join(map(self.name, scope.sources))
+            self.not_counted.append(f"missing values and variants in {tables}: it groups in several ways")
         if select.args.get("distinct") is not None and not self.query.find_aggregates(scope):
-            terms = terms or [one.unalias() for one in select.expressions]
-        different = (one for one in self.query.find_aggregates(scope, exp.Count) if isinstance(one.this, exp.Distinct))
-        counted = (one for one in map(get_argument, different) if one is not None)
-        found = self._find_columns([*(terms or ()), *counted], scope, "variants")
-        texts = [one for one in found if is_text_column(one.schema) and not one.schema.likely_key]
+            terms = terms or [item.unalias() for item in select.expressions]
+        different = (agg for agg in self.query.find_aggregates(scope, exp.Count) if isinstance(agg.this, exp.Distinct))
+        arguments = (argument for argument in map(get_argument, different) if argument is not None)
+        columns = self._find_columns([*(terms or ()), *arguments], scope, "variants")
+        texts = [column for column in columns if is_text_column(column.schema) and not column.schema.likely_key]
         run = partial(self._run_select, scope=scope)
-        for one in {one.place: one for one in texts}.values():
-            self._add_variants(one, partial(find_group_variants, self.query, run, scope, one))
-        for one, *compared in list_compared_texts(self.query, scope):
-            self._add_variants(one, partial(find_compared_variants, self.query, run, scope, one, *compared))
+        for column in {column.place: column for column in texts}.values():
+            self._add_variants(column, partial(find_group_variants, self.query, run, scope, column))
+        for column, *comparison in list_compared_texts(self.query, scope):
+            self._add_variants(column, partial(find_compared_variants, self.query, run, scope, column, *comparison))
 
     def _add_variants(self, column: TableColumn, find: Callable[[], VariantCount | None]) -> None:
         what = f"variants of {'.'.join(column.item)}"
@@ -208,15 +208,15 @@ class _LedgerCounter:
 
     def _find_columns(self, nodes: Iterable[exp.Expr], scope: Scope, what: str) -> list[TableColumn]:
         """Return the columns that expressions are, but for primary keys; note what is computed."""
-        found = list[TableColumn]()
+        columns = list[TableColumn]()
         for node in nodes:
             if (column := find_passed_column(self.query, node)) is None:
-                named = [find_passed_column(self.query, one) for one in self.query.find(exp.Column, within=node)]
-                if any(what != "variants" or one is None or is_text_column(one.schema) for one in named):
+                parts = [find_passed_column(self.query, part) for part in self.query.find(exp.Column, within=node)]
+                if any(what != "variants" or part is None or is_text_column(part.schema) for part in parts):
                     self.not_counted.append(f"{what} of {self.query.text(node)}: the value is computed")
             elif column.scope is scope and not (column.source.table is not None and column.is_primary_key):
-                found.append(column)
-        return found
+                columns.append(column)
+        return columns
 
     def _run_select(self, select: exp.Select, scope: Scope) -> Sequence[Sequence[Cell]]:
         """Run a SELECT with the CTEs that are visible in a scope, and return its rows."""
@@ -256,57 +256,57 @@ class _LedgerCounter:
 
     def _is_quicker_inner(self, path: JoinPath) -> bool:
         """Whether all joins are inner ones that repeat no row, and the engine is quicker at those."""
-        is_plain = path.subject in self.once and not any(step.kept for step in path.steps)
+        is_plain = path.subject in self.distinct_sources and not any(step.kept for step in path.steps)
         return is_plain and not self.query.rules.is_sqlite
 
     def _count_by_inner_joins(self, path: JoinPath, outputs: list[exp.Expr], ends: list[exp.Expr]) -> list[int] | None:
-        """Return what outputs count, by inner joins; None if those do not tell which rows lack a partner."""
-        (step, *more), chosen = path.steps or (None,), path.find_filtering_sources()
-        is_single = step and not more and all(part.named == (step.source,) for part in path.filters)
-        if step is None or not self._is_quicker_inner(path) or (chosen and not is_single):
+        """Return what outputs count, by inner joins; None if the lost rows do not follow from those."""
+        (step, *more), filtering = path.steps or (None,), path.find_filtering_sources()
+        is_single = step and not more and all(part.sources == (step.source,) for part in path.filters)
+        if step is None or not self._is_quicker_inner(path) or (filtering and not is_single):
             return None
         refer = make_count([step.reference_condition], None)
         ((every, referring),) = self._run_select(path.build_select([outputs[0], refer], until=0), path.scope)
-        (found,), rows = self._run_select(path.build_select([outputs[0], *ends], side=""), path.scope), to_int(every)
-        stay, *others = map(to_int, found)
+        (cells,), rows = self._run_select(path.build_select([outputs[0], *ends], side=""), path.scope), to_int(every)
+        stay, *others = map(to_int, cells)
         if not more:
-            lost = [rows - stay, *([to_int(referring) - stay] if chosen else [])]
+            lost = [rows - stay, *([to_int(referring) - stay] if filtering else [])]
             return [rows, *([rows] if path.filters else []), *lost, *others]
         count = partial(self._count_rows, path, side="")
-        left = [rows, *(count(until=end) if stay < rows else rows for end in range(1, len(path.steps))), stay]
-        return [rows, *(before - after for before, after in pairwise(left)), *others]
+        remaining = [rows, *(count(until=end) if stay < rows else rows for end in range(1, len(path.steps))), stay]
+        return [rows, *(before - after for before, after in pairwise(remaining)), *others]
 
     def _add_join_counts(self, path: JoinPath) -> None:
-        if any(one.source.table is None or one.source.table.name in self.ruled for one in path.steps if self.ruled):
-            raise NotCountedError(f"which rows of {', '.join(sorted(self.ruled))} may be read depends on who asks")
+        if any(s.source.table is None or s.source.table.name in self.rls_tables for s in path.steps if self.rls_tables):
+            raise NotCountedError(f"which rows of {', '.join(sorted(self.rls_tables))} may be read depends on who asks")
         columns, value = self._list_grouped_or_averaged_columns(path), find_sum(path)
-        columns = [one for one in columns if self._may_be_missing(path, *one)]
+        columns = [entry for entry in columns if self._may_be_missing(path, *entry)]
         key = self._find_counting_key(path)
         if key is None and path.steps:
-            self.once.append(path.subject)
-        self.may_repeat |= key is not None or any(one.source is not path.subject for one in path.singles)
+            self.distinct_sources.append(path.subject)
+        self.may_repeat |= key is not None or any(single.source is not path.subject for single in path.singles)
         if not (path.steps or columns):
             return
         for step in path.steps:
-            named = [part for part in path.filters if step.source in part.named]
-            several = any(len(part.named) > 1 for part in named)
-            if (several and not step.has_key) or (named and key and not (step.has_key and not step.kept)):
+            parts = [part for part in path.filters if step.source in part.sources]
+            several = any(len(part.sources) > 1 for part in parts)
+            if (several and not step.has_key) or (parts and key and not (step.has_key and not step.kept)):
                 raise NotCountedError(f"a condition may choose among the rows of {self.name(step.source)}")
         comes = {id(step): path.list_conditions_before(step) for step in path.steps}
-        chosen = path.find_filtering_sources()
+        filtering = path.find_filtering_sources()
         outputs = [make_count([], key)]
         for step in path.steps:
             # Without conditions on other tables what comes to a join is what those before it leave.
             outputs += [make_count(comes[id(step)], key)] if path.filters else []
             # Of the partners of a row that is there several times one is enough.
-            found = step.missing if key is None else exp.not_(step.missing, copy=False)
-            outputs.append(make_count([*comes[id(step)], found], key))
-            if step.source in chosen:
+            condition = step.missing if key is None else exp.not_(step.missing, copy=False)
+            outputs.append(make_count([*comes[id(step)], condition], key))
+            if step.source in filtering:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
                 alone = [step.missing] if key is None else []
-                if own := path.list_filters_after(step):
+                if conditions := path.list_filters_after(step):
                     # Who has no partner may meet the condition on it, and stay.
-                    holds = exp.Coalesce(this=exp.and_(*own), expressions=[exp.false()])
+                    holds = exp.Coalesce(this=exp.and_(*conditions), expressions=[exp.false()])
                     alone.append(exp.not_(holds, copy=False))
                 outputs.append(make_count([*comes[id(step)], *alone, step.reference_condition], key))
         stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
@@ -315,49 +315,49 @@ class _LedgerCounter:
         outputs += ends
         row = self._count_by_inner_joins(path, outputs, ends)
         numbers = map(to_int, row or self._run_select(path.build_select(outputs), path.scope)[0])
-        left = next(numbers)
+        remaining = next(numbers)
         for step in path.steps:
-            rows, number = next(numbers) if path.filters else left, next(numbers)
+            rows, number = next(numbers) if path.filters else remaining, next(numbers)
             lost = number if key is None else rows - number
-            left -= 0 if step.kept else lost
+            remaining -= 0 if step.kept else lost
             kept, every = step.kept, lost
-            if step.source in chosen:
+            if step.source in filtering:
                 lost = next(numbers) - (0 if key is None else number)
                 if path.list_filters_after(step):
                     lost, kept = (lost, False) if lost else (every, True)
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
-            shown = self._find_lost_row_examples(path, step) if material and self.examples else ()
+            examples = self._find_lost_row_examples(path, step) if material and self.examples else ()
             names = (self.name(step.source), write_condition(self.query, step), lost, 0)
             beside = render_cell(" and ".join(map(self.query.text, step.conditions)))
             of = name_rows(self.query, path.subject)
-            compared = [link.far_end(step.source) for link in step.links]
-            key_columns = ", ".join(one.name or self.query.text(one) for one in compared)
-            roles = [one for one in path.steps if self.name(one.source) == names[0]]
+            sides = [link.far_end(step.source) for link in step.links]
+            key_columns = ", ".join(side.name or self.query.text(side) for side in sides)
+            roles = [role for role in path.steps if self.name(role.source) == names[0]]
             by = humanize_name(key_columns) if len(roles) > 1 else ""
-            self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside, by=by))
-            if lost < every and not step.kept and (lost or step.source not in chosen):
+            self.joins.append(JoinCount(*names, of, rows, kept, material, examples, condition=beside, by=by))
+            if lost < every and not step.kept and (lost or step.source not in filtering):
                 item = self.name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", every - lost, of, rows))
         all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
                 material = hidden and number >= MATERIAL * all_rows
-                own = column.source is path.subject and (path.steps or len(path.scope.sources) == 1)
-                of = name_rows(self.query, path.subject) if own else ""
+                is_subject = column.source is path.subject and (path.steps or len(path.scope.sources) == 1)
+                of = name_rows(self.query, path.subject) if is_subject else ""
                 self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
 
-    def _add_equal_counts(self, path: JoinPath, counted: QuerySource) -> None:
+    def _add_equal_counts(self, path: JoinPath, source: QuerySource) -> None:
         """Add the rows that a summed table of the same grain loses to the others of them."""
         joins, nulls, names = [*self.joins], [*self.nulls], [*map(self.name, (path.subject, *path.equals))]
-        self._add_join_counts(find_path(self.query, path.scope, counted))
-        added = self.joins[len(joins) :]
-        self.joins, self.nulls = [*joins, *(one for one in added if one.table in names)], nulls
+        self._add_join_counts(find_path(self.query, path.scope, source))
+        counts = self.joins[len(joins) :]
+        self.joins, self.nulls = [*joins, *(join for join in counts if join.table in names)], nulls
 
     def _list_grouped_or_averaged_columns(self, path: JoinPath) -> list[tuple[TableColumn, str, bool]]:
         """Return the grouped or averaged columns, and whether the result hides missing values."""
-        scope, averaged = path.scope, list[exp.Expr]()
+        scope, operands = path.scope, list[exp.Expr]()
         is_cut = scope.select.args.get("limit") is not None or scope.select is not self.query.tree
         for node in self.query.find_aggregates(scope, exp.Avg):
             # What is computed of a missing value is missing, but for what is meant to replace it.
@@ -366,44 +366,44 @@ class _LedgerCounter:
             if isinstance(node.parent, exp.Filter) or inner.find(*UNLIKE_NULL):
                 self.not_counted.append(f"missing values of {self.query.text(inner)}: not every row is averaged")
             else:
-                averaged += self.query.find(exp.Column, within=inner)
-        grouped = self.query.resolve_group_by_terms(scope) or ()
-        every = [(one, "grouped", is_cut) for one in self._find_columns(grouped, scope, "missing values")]
-        every += [(one, "averaged", True) for one in self._find_columns(averaged, scope, "missing values")]
-        return list({(one[0].place, one[1]): one for one in every}.values())
+                operands += self.query.find(exp.Column, within=inner)
+        terms = self.query.resolve_group_by_terms(scope) or ()
+        every = [(column, "grouped", is_cut) for column in self._find_columns(terms, scope, "missing values")]
+        every += [(column, "averaged", True) for column in self._find_columns(operands, scope, "missing values")]
+        return list({(entry[0].place, entry[1]): entry for entry in every}.values())
 
     def _may_be_missing(self, path: JoinPath, column: TableColumn, use: str, _: bool) -> bool:
-        """Whether a column may be missing in the counted rows, by a look at the table that is joined to them."""
+        """Whether a column may be missing in the counted rows, by a look at its own table."""
         source = column.source
         if source is path.subject or source.table is None or path.scope.is_source_optional(source):
             return True
         alone = select_from(copy_source_node(source), make_count([write_missing(column, use)], None))
         return to_int(self._run_select(alone, path.scope)[0][0]) > 0
 
-    def _add_excluded_values(self, scope: Scope, read: str) -> None:
+    def _add_excluded_values(self, scope: Scope, tables: str) -> None:
         """Count the missing values in a sub-query: next to one of them NOT IN is never true."""
         select, (output, *_) = scope.select, scope.select.expressions
         check_countable(self.query, scope)
         if any(select.args.get(part) for part in SHAPING if part != "distinct") or self.query.find_aggregates(scope):
             raise NotCountedError("the value is computed")
         counts = exp.Count(this=exp.Star()), exp.Count(this=output.unalias().copy())
-        ((rows, known),) = self._run_select(copy_select_with_outputs(select, counts), scope)
-        if missing := to_int(rows) - to_int(known):
+        ((rows, values),) = self._run_select(copy_select_with_outputs(select, counts), scope)
+        if missing := to_int(rows) - to_int(values):
             column = find_passed_column(self.query, output.unalias())
-            item = column.item if column is not None else (read, self.query.text(output.unalias()))
+            item = column.item if column is not None else (tables, self.query.text(output.unalias()))
             of = name_rows(self.query, scope.sources[0]) if len(scope.sources) == 1 else ""
             self.nulls.append(MissingCount(*item, "excluded", missing, of, to_int(rows), material=True))
 
     def _add_rows_without_value(self, scope: Scope, condition: exp.Expr, *, is_told: bool = True) -> None:
-        """Count the rows that a condition leaves out as what it compares is missing: NOT IN is never true of them."""
-        compared = (condition.this.unnest() if isinstance(condition, exp.Not) else condition).this
-        column, conditions = find_passed_column(self.query, compared), self.query.conditions(scope)
-        if column is None or column.is_primary_key or all(one.node is not condition for one in conditions):
+        """Count the rows that a condition leaves out because the value it compares is missing."""
+        operand = (condition.this.unnest() if isinstance(condition, exp.Not) else condition).this
+        column, conditions = find_passed_column(self.query, operand), self.query.conditions(scope)
+        if column is None or column.is_primary_key or all(part.node is not condition for part in conditions):
             return
         if column.schema.not_null and not scope.is_source_optional(column.source):
             return
         check_countable(self.query, scope)
-        unknown = [compared.is_(exp.Null()), exp.paren(condition).is_(exp.Null())]
+        unknown = [operand.is_(exp.Null()), exp.paren(condition).is_(exp.Null())]
         counts = exp.Count(this=exp.Star()), make_count(unknown, None)
         select = copy_select_with_outputs(copy_select_without(self.query, scope, condition), counts)
         ((every, number),) = self._run_select(select, scope)
@@ -413,17 +413,17 @@ class _LedgerCounter:
             self.nulls.append(MissingCount(*column.item, "unmatched", missing, of, rows, material))
 
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
-        """Whether each row before a join should have a match, by keys, or else by the values that are compared."""
+        """Whether each row before a join should have a match, by keys or by the compared values."""
         expected, (link, *more) = expects_every_row_to_match(self.query, step), step.links
-        nodes = (one for condition in step.conditions for one in self.query.find(exp.Expr, within=condition))
-        constants = (one.name for one in nodes if one.name and self.query.literal(one) is not None)
+        nodes = (node for condition in step.conditions for node in self.query.find(exp.Expr, within=condition))
+        constants = (node.name for node in nodes if node.name and self.query.literal(node) is not None)
         if any(re.search(rf"\b{re.escape(text)}\b", self.question, re.IGNORECASE) for text in constants):
             return False  # who asks for some partners does not expect all rows to have one
         if step.source in path.equals and step.source not in path.find_filtering_sources():
             return True
         if expected is not None or more:
             return bool(expected)
-        parts, found = list[float](), list[int]()
+        parts, counts = list[float](), list[int]()
         for source in (step.source, *step.before):
             different = exp.Count(this=exp.Distinct(expressions=[link.end(source).copy()]))
             select = select_from(copy_source_node(source), exp.Count(this=exp.Star()), different)
@@ -433,18 +433,18 @@ class _LedgerCounter:
                 self.not_counted.append(f"the different values of {write_condition(self.query, step)}: {reason}")
                 return True  # what is lost of the rows that count is told, unless the values speak against it
             parts.append(to_int(values) / max(to_int(rows), 1))
-            found.append(to_int(values))
+            counts.append(to_int(values))
         # If no value comes often on either side, what is summed refers to what has more of them.
-        refers = parts[1] < MOSTLY_ONE or (found[0] > found[1] and find_sum(path) is not None)
+        refers = parts[1] < MOSTLY_ONE or (counts[0] > counts[1] and find_sum(path) is not None)
         return parts[0] >= MOSTLY_ONE and refers
 
     def _is_large_part_of_sum(self, path: JoinPath, comes: list[exp.Expr], step: JoinStep, value: exp.Expr) -> bool:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
-        parts = [exp.Sum(this=exp.Abs(this=make_case(one, value))) for one in (comes, [*comes, step.missing])]
+        parts = [exp.Sum(this=exp.Abs(this=make_case(terms, value))) for terms in (comes, [*comes, step.missing])]
         try:
             if self._is_quicker_inner(path) and not path.filters:
-                place, whole = path.steps.index(step), [exp.Sum(this=exp.Abs(this=value.copy()))]
-                selects = (path.build_select(whole, until=end, side="") for end in (place, place + 1))
+                place, sums = path.steps.index(step), [exp.Sum(this=exp.Abs(this=value.copy()))]
+                selects = (path.build_select(sums, until=end, side="") for end in (place, place + 1))
                 every, stays = (self._run_select(select, path.scope)[0][0] for select in selects)
                 lost = float(every or 0) - float(stays or 0)
             else:
@@ -470,19 +470,19 @@ class _LedgerCounter:
             return None, ""
         aggregates, outputs = self.query.find_aggregates(path.scope), path.scope.select.expressions
         # Of a share or an average these rows would make something else.
-        is_plain = [isinstance(one, exp.Sum | exp.Count) for one in aggregates] == [True]
+        is_plain = [isinstance(call, exp.Sum | exp.Count) for call in aggregates] == [True]
         if not is_plain or any(output.find(exp.Query) for output in outputs):
             return None, ""
         # It has all rows that these joins leave out, each as often as they repeat it; none that has no counted row.
         lossy = [join for join in self.joins if join.lost and not join.kept]
-        own = {write_condition(self.query, step) for step in path.steps}
-        meant = [join.material and join.key in own for join in lossy]
+        keys = {write_condition(self.query, step) for step in path.steps}
+        material = [join.material and join.key in keys for join in lossy]
         differs = (
             self.may_repeat
             or any(null.use == "unmatched" for null in self.nulls)
             or any(join.repeated for join in self.joins)
         )
-        if not lossy or not all(meant) or differs or path.scope.is_source_optional(path.subject):
+        if not lossy or not all(material) or differs or path.scope.is_source_optional(path.subject):
             return None, ""
         sql = self._write(path.build_select([item.copy() for item in outputs]), path.scope)
         try:
@@ -495,24 +495,24 @@ class _LedgerCounter:
     # Rows of which the query gives one each, and that no row refers to
 
     def add_ones(self) -> None:
-        """Count the rows of a table of which the query should give one each, and does not, as nothing joins them."""
+        """Count the rows of a table that a result with one row for each should have and lacks."""
         path = self.top
-        terms = self.query.resolve_group_by_terms(path.scope) if path and path.steps and not self.ruled else None
+        terms = self.query.resolve_group_by_terms(path.scope) if path and path.steps and not self.rls_tables else None
         if path is None or not terms or any(map(path.scope.select.args.get, ("having", "limit", "offset", "qualify"))):
             return
         sources = [self.query.find_sources(term, path.scope) for term in terms]
-        step = next((one for one in path.steps if all(named == [one.source] for named in sources)), None)
+        step = next((other for other in path.steps if all(refs == [other.source] for refs in sources)), None)
         if step is None or step.source.table is None:
             return
         beyond = [step.source]
         for other in path.steps:
             if any(before in beyond for before in other.before):
                 beyond.append(other.source)
-        if any(source in beyond[1:] for part in path.filters for source in part.named):
+        if any(source in beyond[1:] for part in path.filters for source in part.sources):
             return  # how many of its rows are asked about is not known
-        one, own = step.source, [part.node.copy() for part in path.filters if part.named == (step.source,)]
+        owner, parts = step.source, [part.node.copy() for part in path.filters if part.sources == (step.source,)]
         counts = [exp.Count(this=exp.Distinct(expressions=[term.copy()])) for term in terms]
-        alone = exp.select(exp.Count(this=exp.Star()), *counts).from_(copy_source_node(one)).where(*own, copy=False)
+        alone = exp.select(exp.Count(this=exp.Star()), *counts).from_(copy_source_node(owner)).where(*parts, copy=False)
         try:
             ((rows, *different),) = self._run_select(alone, path.scope)
             # If no column tells all rows apart, a group is not a row.
@@ -520,13 +520,13 @@ class _LedgerCounter:
                 return
             # The result may have a group more: NULL, of rows that a LEFT JOIN keeps.
             met = copy_select_with_outputs(path.scope.select, [counts[different.index(rows)]])
-            ((here,),) = self._run_select(met, path.scope)
+            ((groups,),) = self._run_select(met, path.scope)
         except NotCountedError as reason:
-            self.not_counted.append(f"the rows of {self.name(one)} that are left out: {reason}")
+            self.not_counted.append(f"the rows of {self.name(owner)} that are left out: {reason}")
             return
-        if (lost := to_int(rows) - to_int(here)) > 0:
+        if (lost := to_int(rows) - to_int(groups)) > 0:
             material = lost >= MATERIAL * to_int(rows) and asks_for_each(self.question, step.source.table)
-            names = (self.name(path.subject), write_condition(self.query, step), lost, 0, self.name(one))
+            names = (self.name(path.subject), write_condition(self.query, step), lost, 0, self.name(owner))
             self.joins.append(JoinCount(*names, to_int(rows), material=material, ones=True))
 
     # Rows that joins repeat
@@ -544,16 +544,16 @@ class _LedgerCounter:
         columns = [exp.column(f"c{place}") for place in range(len(terms) if single.is_grouped else 0)]
         different = [exp.Count(this=exp.Distinct(expressions=[column])) for column in columns]
         outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star()), *different
-        counted = select_from(inner.subquery("counted", copy=False), *outputs)
-        ((every, once, *groups),) = self._run_select(counted, scope)
-        if to_int(every) <= to_int(once) or max(map(to_int, groups), default=0) >= MOSTLY_ONE * to_int(once):
+        outer = select_from(inner.subquery("counted", copy=False), *outputs)
+        ((every, distinct, *groups),) = self._run_select(outer, scope)
+        if to_int(every) <= to_int(distinct) or max(map(to_int, groups), default=0) >= MOSTLY_ONE * to_int(distinct):
             return None  # in groups of one row each, how often it is joined is counted
-        return to_int(every) - to_int(once), to_int(once)
+        return to_int(every) - to_int(distinct), to_int(distinct)
 
     def _record_repeated_rows(self, path: JoinPath, single: SingleSource) -> None:
-        if single.source in self.once or (counted := self._count_repeated_rows(path, single)) is None:
+        if single.source in self.distinct_sources or (numbers := self._count_repeated_rows(path, single)) is None:
             return
-        more, rows = counted
+        more, rows = numbers
         material, of = single.is_material and more >= MATERIAL * rows, self.name(single.source)
         table, key = " or ".join(map(self.name, single.repeating)), ""
         for place, join in enumerate(self.joins):

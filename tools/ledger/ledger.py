@@ -1,4 +1,4 @@
-"""The ledger of a query: what its joins leave out or repeat, and what is missing in what it groups or averages."""
+"""The ledger of a query: rows that its joins leave out or repeat, and missing values."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MissingCount:
 
 @dataclass(frozen=True)
 class VariantCount:
-    """The number of values that differ from another group's, or from those asked for, only in case or spacing."""
+    """The number of values that differ from another value only in case or spacing."""
 
     table: str
     column: str
@@ -113,14 +113,14 @@ class Ledger:
         return self.write_line(IN_ENGLISH)
 
     def list_facts(self, labels: Labels, *, material: bool) -> tuple[str, ...]:
-        """Return the facts that may change the answer, or those that hardly do, in the labels' language."""
+        """Return the facts that may change the answer, or those that hardly do, as sentences."""
         return tuple(dict.fromkeys(self._write_facts(labels, None, material=material)))
 
     def list_basis(self, labels: Labels) -> tuple[str, ...]:
         """Return the facts that hardly change the answer, and what was not counted."""
-        missed = "; ".join(map(labels.translate, self.not_counted))
+        reasons = "; ".join(map(labels.translate, self.not_counted))
         facts = self.list_facts(labels, material=False)
-        return (*facts, labels.say("not_counted", what=missed)) if missed else facts
+        return (*facts, labels.say("not_counted", what=reasons)) if reasons else facts
 
     def write_line(self, labels: Labels, formats: Sequence[ColumnFormat] = ()) -> str:
         """Return the facts that may change the answer, as sentences in the labels' language.
@@ -141,36 +141,36 @@ class Ledger:
             yield from _describe_join(join, alone, labels)
         if other is not None and alone is None:
             yield labels.say("with_lost", len(lossy), other=other)
-        for one in self.nulls:
-            if one.material is material:
-                part = _say_part(one.missing, one.rows, one.of, labels)
-                yield labels.say(f"missing_{one.use}", one.missing, part=part, column=humanize_name(one.column))
-        for one in self.variants:
-            if one.material is material:
-                yield labels.say("variants", column=humanize_name(one.column), values=labels.join(one.values))
+        for null in self.nulls:
+            if null.material is material:
+                part = _say_part(null.missing, null.rows, null.of, labels)
+                yield labels.say(f"missing_{null.use}", null.missing, part=part, column=humanize_name(null.column))
+        for variant in self.variants:
+            if variant.material is material:
+                yield labels.say("variants", column=humanize_name(variant.column), values=labels.join(variant.values))
         if material and self.newest is not None and self.newest.material:
-            newest, asked = labels.date(self.newest.newest), labels.date(self.newest.asked)
-            yield labels.say("data_ends", newest=newest, asked=asked)
+            newest, end = labels.date(self.newest.newest), labels.date(self.newest.asked)
+            yield labels.say("data_ends", newest=newest, asked=end)
 
 
 def _describe_join(join: JoinCount, other: str | None, labels: Labels) -> Iterator[str]:
-    of, table = humanize_name(join.of), labels.join([humanize_name(one) for one in join.table.split(", ")])
+    of, table = humanize_name(join.of), labels.join([humanize_name(name) for name in join.table.split(", ")])
     if join.lost and not join.kept:
         table += f" ({join.condition})" if join.condition else ""
         table = labels.say("by_key", table=table, columns=join.by) if join.by else table
-        shown = f" ({', '.join(join.examples)})" if join.examples else ""
+        examples = f" ({', '.join(join.examples)})" if join.examples else ""
         if join.ones:  # there may be partners that do not meet the query's conditions
             yield labels.say("rows_unmatched", join.lost, rows=labels.number(join.rows), of=of, table=table)
         elif other is not None:
-            yield labels.say("more_lost", join.lost, table=table, shown=shown, other=other)
+            yield labels.say("more_lost", join.lost, table=table, shown=examples, other=other)
         else:
             part = _say_part(join.lost, join.rows, join.of, labels)
-            yield labels.say("rows_lost", join.lost, part=part, table=table, shown=shown)
+            yield labels.say("rows_lost", join.lost, part=part, table=table, shown=examples)
     if join.repeated:
         yield labels.say("rows_repeated", join.repeated, of=of, table=table)
 
 
 def _say_part(count: int, rows: int, table: str, labels: Labels) -> str:
-    """Return how many rows of a table, or of those that joins have made, have or lack something, up to its verb."""
+    """Return the subject of a sentence on rows: how many of a table's rows, or of joined rows."""
     key = ("part_of_table" if table else "part_of_joined") + ("_of_one" if rows == 1 else "")
     return labels.say(key, count, rows=labels.number(rows), table=humanize_name(table))

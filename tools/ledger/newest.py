@@ -33,12 +33,12 @@ def compare_newest_date(
     query: Query, count: Count, newest: Callable[[str, str], str], today: date
 ) -> NewestDate | None:
     """Compare the newest date with the end of the period asked about, or else its beginning."""
-    use, ranged = find_date_use(query)
+    use, range_conditions = find_date_use(query)
     if use is None or not use.used:
         return None
     conditions, unclear = _list_date_conditions(query, use)
     first, last = use.first[:10], use.last[:10]
-    if any(all(node is not one for one in ranged) for node, _ in conditions):
+    if any(all(node is not other for other in range_conditions) for node, _ in conditions):
         first, last = _find_period(query, count, use, conditions, today)
     day = newest(use.table, use.column) if first or last else ""
     if not day or not (last or first > day):
@@ -59,17 +59,17 @@ def compare_newest_date(
 
 def _list_date_conditions(query: Query, use: DateUse) -> tuple[list[tuple[exp.Expr, TableColumn]], bool]:
     """Return the conditions on a date alone, and whether others choose among its days too."""
-    found, unclear = list[tuple[exp.Expr, TableColumn]](), False
-    for condition in (one for scope in query.scopes for one in query.conditions(scope)):
+    conditions, unclear = list[tuple[exp.Expr, TableColumn]](), False
+    for condition in (part for scope in query.scopes for part in query.conditions(scope)):
         if condition.clause not in ("where", "on") or not query.holds(condition):
             continue
-        named = [one for one in query.find(exp.Column, within=condition.node) if query.literal(one) is None]
-        columns = [query.column(one) for one in named]
-        own = [one for one in columns if one is not None and one.item == (use.table, use.column)]
-        if own and len(own) == len(columns) and not condition.node.find(exp.Query):
-            found.append((condition.node, own[0]))
-        unclear |= len(own) < len(columns) and bool(own) and condition.clause == "where"
-    return found, unclear
+        nodes = [node for node in query.find(exp.Column, within=condition.node) if query.literal(node) is None]
+        columns = [query.column(node) for node in nodes]
+        date_columns = [column for column in columns if column is not None and column.item == (use.table, use.column)]
+        if date_columns and len(date_columns) == len(columns) and not condition.node.find(exp.Query):
+            conditions.append((condition.node, date_columns[0]))
+        unclear |= len(date_columns) < len(columns) and bool(date_columns) and condition.clause == "where"
+    return conditions, unclear
 
 
 def _find_period(
@@ -86,7 +86,7 @@ def _find_period(
     assert isinstance(calendar, exp.Select)
     for node, _ in conditions:
         condition = node.copy()
-        columns = (query.find(exp.Column, within=each) for each in (node, condition))
+        columns = (query.find(exp.Column, within=tree) for tree in (node, condition))
         for old, new in zip(*columns, strict=True):
             text = query.literal(old)
             new.replace(exp.column("asked") if text is None else exp.Literal.string(text))
@@ -104,17 +104,17 @@ def _find_period(
 
 def _find_end_of_newest(query: Query, count: Count, use: DateUse, day: str) -> str:
     """Return the newest day, or the end of its month or week if the newest dates begin these."""
-    source = next(one for scope in query.scopes for one, table in scope.tables if table.name == use.table)
+    source = next(source for scope in query.scopes for source, table in scope.tables if table.name == use.table)
     column = make_column(source, use.column)
     select = select_from(copy_source_node(source), column).where(exp.not_(column.is_(exp.Null()))).distinct()
     cells = count(select.order_by(column.desc()).limit(_NEWEST).sql(dialect=query.rules.grammar))
     texts = {str(cell)[:10] for (cell,) in cells}
     days = sorted(date.fromisoformat(text) for text in texts if is_date_text(text))
-    months = [one.year * 12 + one.month for one in days]
-    if len(days) > 1 and all(one.day == 1 for one in days):
+    months = [start.year * 12 + start.month for start in days]
+    if len(days) > 1 and all(start.day == 1 for start in days):
         years, month = divmod(months[-1] + min(after - before for before, after in pairwise(months)) - 1, 12)
         return str(date(years, month + 1, 1) - timedelta(days=1))
-    if len(days) > 2 and len({one.weekday() for one in days}) == 1:
+    if len(days) > 2 and len({start.weekday() for start in days}) == 1:
         return str(days[-1] + min(after - before for before, after in pairwise(days)) - timedelta(days=1))
     return day
 
@@ -128,8 +128,8 @@ def _write_calendar_day(column: ColumnSchema, query: Query, begin: str) -> str:
         "spark": f"DATE_ADD('{begin}', n)",
     }.get(dialect, f"CAST('{begin}' AS DATE) + n")
     if times is not None and not times.text:
-        return f"CAST({day} AS {'DATETIME' if dialect == 'mysql' else 'TIMESTAMP'})" if times.timed else day
+        return f"CAST({day} AS {'DATETIME' if dialect == 'mysql' else 'TIMESTAMP'})" if times.mark else day
     text = day if query.rules.is_sqlite else f"CAST({day} AS CHAR(10))"
-    if times is None or not times.timed:
+    if times is None or not times.mark:
         return text
-    return f"CONCAT({text}, '{times.timed}00:00:00')" if dialect == "mysql" else f"{text} || '{times.timed}00:00:00'"
+    return f"CONCAT({text}, '{times.mark}00:00:00')" if dialect == "mysql" else f"{text} || '{times.mark}00:00:00'"

@@ -34,11 +34,11 @@ def get_source_name(query: Query, source: QuerySource) -> str:
         return source.table.name
     scope = query.find_scope(source.query.unnest()) if source.query is not None else None
     inner = scope.sources if scope is not None else ()
-    return ", ".join(dict.fromkeys(get_source_name(query, one) for one in inner)) or "a sub-query"
+    return ", ".join(dict.fromkeys(get_source_name(query, other) for other in inner)) or "a sub-query"
 
 
 def name_rows(query: Query, source: QuerySource) -> str:
-    """Return the table whose rows a source gives; '' if a CTE or sub-query makes other rows of them."""
+    """Return the table whose rows a source gives; '' if a CTE or sub-query changes the rows."""
     while source.table is None:
         scope = query.find_scope(source.query.unnest()) if source.query is not None else None
         if scope is None or len(scope.sources) != 1 or any(map(scope.select.args.get, SHAPING)):
@@ -52,20 +52,20 @@ def write_condition(query: Query, step: JoinStep) -> str:
 
 
 def find_exclusion(node: exp.Expr) -> exp.Expr | None:
-    """Return the condition NOT IN, or `<> ALL`, that a sub-query in a condition stands in; None if in another."""
-    compared = node if isinstance(node, exp.In) else node.parent
+    """Return the NOT IN or `<> ALL` condition that a sub-query is compared in, or None."""
+    predicate = node if isinstance(node, exp.In) else node.parent
     if isinstance(node, exp.All):
-        return compared if isinstance(compared, exp.NEQ) else None
-    around = compared and (compared.parent.parent if isinstance(compared.parent, exp.Paren) else compared.parent)
-    return around if isinstance(compared, exp.In | exp.EQ) and isinstance(around, exp.Not) else None
+        return predicate if isinstance(predicate, exp.NEQ) else None
+    around = predicate and (predicate.parent.parent if isinstance(predicate.parent, exp.Paren) else predicate.parent)
+    return around if isinstance(predicate, exp.In | exp.EQ) and isinstance(around, exp.Not) else None
 
 
 def excludes_constants(query: Query, condition: exp.Expr) -> bool:
     """Whether a condition leaves out what equals constants, but for the empty text."""
     node = condition.this.unnest() if isinstance(condition, exp.Not) else condition
     kinds = exp.In | exp.EQ if isinstance(condition, exp.Not) else exp.NEQ
-    compared = node.expressions or [node.expression] if isinstance(node, kinds) and not node.args.get("query") else ()
-    return any(query.literal(one) not in (None, "") for one in compared)
+    operands = node.expressions or [node.expression] if isinstance(node, kinds) and not node.args.get("query") else ()
+    return any(query.literal(operand) not in (None, "") for operand in operands)
 
 
 def make_case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
@@ -83,7 +83,7 @@ def make_count(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Expr
 
 def copy_select_without(query: Query, scope: Scope, condition: exp.Expr) -> exp.Select:
     """Return a copy of a SELECT without one of its conditions in WHERE."""
-    nodes = (one.node for one in query.conditions(scope) if one.clause == "where" and one.node is not condition)
+    nodes = (part.node for part in query.conditions(scope) if part.clause == "where" and part.node is not condition)
     select = scope.select.copy()
     select.set("where", None)
     return select.where(*(node.copy() for node in nodes), copy=False)
@@ -93,39 +93,39 @@ def find_sum(path: JoinPath) -> exp.Expr | None:
     """Return the expression that the SELECT sums over the counted rows; None if none."""
     for node in path.query.find_aggregates(path.scope, exp.Sum):
         inner = get_argument(node)
-        named = path.query.find_sources(inner, path.scope) if inner is not None and not inner.find(exp.Query) else []
-        if inner is not None and named and all(one is path.subject for one in named):
+        sources = path.query.find_sources(inner, path.scope) if inner is not None and not inner.find(exp.Query) else []
+        if inner is not None and sources and all(source is path.subject for source in sources):
             return inner.unnest()
     return None
 
 
 def asks_for_each(question: str, table: TableSchema) -> bool:
-    """Whether a question says "each", "every" or "all" of a table's name, or of one of its columns' names."""
-    names = {stem for name in (table.name, *(one.name for one in table.columns)) for stem in stem_name(name)}
-    asked = words(question)
+    """Whether a question says "each", "every" or "all" of a name of the table or of its columns."""
+    names = {stem for name in (table.name, *(column.name for column in table.columns)) for stem in stem_name(name)}
+    question_words = words(question)
     return any(
-        word.folded in _EACH and any(near.stem in names for near in asked[place + 1 : place + 4])
-        for place, word in enumerate(asked)
+        word.folded in _EACH and any(near.stem in names for near in question_words[place + 1 : place + 4])
+        for place, word in enumerate(question_words)
     )
 
 
 def list_visible_ctes(select: exp.Expr) -> list[exp.Expr]:
     """Return the CTEs that are visible in a SELECT, outermost first."""
-    found, node, inside = list[exp.Expr](), select, None
+    result, node, inside = list[exp.Expr](), select, None
     while node is not None:
         if (clause := node.args.get("with_")) is not None:
             ctes = list(clause.expressions)
             until = next((place for place, cte in enumerate(ctes) if cte is inside), len(ctes))
-            found = [*(cte.copy() for cte in ctes[:until]), *found]
+            result = [*(cte.copy() for cte in ctes[:until]), *result]
         inside = node if isinstance(node, exp.CTE) else inside
         node = node.parent
-    return found
+    return result
 
 
 def list_key_columns(query: Query, source: QuerySource) -> Iterator[exp.Expr]:
     """Yield the key columns that identify the rows of a source."""
     table = source.table
-    names = table.key if table is not None and not source.renamed else ()
+    names = table.key if table is not None and not source.column_aliases else ()
     if not names and table is not None and table.kind == "table" and ROWID in query.rules.hidden:
         names = (ROWID,)
     if not names:

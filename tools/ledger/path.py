@@ -1,4 +1,4 @@
-"""The way of rows through the joins of one SELECT: from the table whose rows count to each of the others."""
+"""The way of rows through the joins of one SELECT, starting at the table whose rows count."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class JoinEquality:
 
     def end(self, source: QuerySource) -> exp.Expr:
         """Return the expression on the side of one of the two sources."""
-        return next(side for one, side in self.ends if one is source)
+        return next(side for other, side in self.ends if other is source)
 
     def far_end(self, source: QuerySource) -> exp.Expr:
         """Return the side of the other source."""
-        return next(side for one, side in self.ends if one is not source)
+        return next(side for other, side in self.ends if other is not source)
 
     def find_column(self, source: QuerySource, query: Query) -> str:
         """Return the column on the side of a source; empty if there is another expression."""
@@ -83,8 +83,8 @@ class JoinStep:
     @property
     def reference_condition(self) -> exp.Expr:
         """The condition that a row's join columns are not NULL."""
-        given = (exp.not_(link.far_end(self.source).is_(exp.Null()), copy=False) for link in self.links)
-        return exp.and_(*given, copy=False)
+        conditions = (exp.not_(link.far_end(self.source).is_(exp.Null()), copy=False) for link in self.links)
+        return exp.and_(*conditions, copy=False)
 
     @property
     def missing(self) -> exp.Expr:
@@ -93,11 +93,11 @@ class JoinStep:
 
 
 @dataclass(frozen=True, eq=False)
-class Filter:
+class RowFilter:
     """A condition of a SELECT that is not a join, with the sources that it names."""
 
     node: exp.Expr
-    named: tuple[QuerySource, ...]
+    sources: tuple[QuerySource, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +118,8 @@ class JoinPath:
     scope: Scope
     subject: QuerySource  # whose rows are counted, summed or listed: all others have at most one row for each of its
     steps: tuple[JoinStep, ...]  # the other sources in the order of joins; none where no subject is like that
-    own: tuple[Filter, ...]  # conditions on the subject alone
-    filters: tuple[Filter, ...]  # all others
+    subject_filters: tuple[RowFilter, ...]  # conditions on the subject alone
+    filters: tuple[RowFilter, ...]  # all others
     singles: tuple[SingleSource, ...]  # what is summed or averaged, or else the subject
     equals: tuple[QuerySource, ...]  # others of the same grain that are summed beside the subject
 
@@ -128,7 +128,7 @@ class JoinPath:
 
         Of a row without a partner nobody knows whether it would meet a condition on it.
         """
-        others = [part for part in self.filters if step.source not in part.named]
+        others = [part for part in self.filters if step.source not in part.sources]
         return [*self.list_match_conditions(step), *(self._allow_missing_match(part) for part in others)]
 
     def list_match_conditions(self, until: JoinStep | None = None) -> list[exp.Expr]:
@@ -136,24 +136,24 @@ class JoinPath:
         before = self.steps if until is None else self.steps[: self.steps.index(until)]
         return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
 
-    def _allow_missing_match(self, part: Filter) -> exp.Expr:
+    def _allow_missing_match(self, part: RowFilter) -> exp.Expr:
         """Return a filter that also accepts rows without a match in the tables that it names."""
-        unknown = (step.missing for step in self.steps if step.source in part.named and not step.kept)
+        unknown = (step.missing for step in self.steps if step.source in part.sources and not step.kept)
         return exp.or_(*unknown, part.node)
 
     def find_filtering_sources(self) -> list[QuerySource]:
         """Return the sources that filter rows or rank top groups, and the sources joined before."""
         terms = (self.query.resolve_group_by_terms(self.scope) or []) if self.scope.select.args.get("limit") else []
-        named = [source for term in terms for source in self.query.find_sources(term, self.scope)]
-        named += [source for part in self.filters for source in part.named]
+        sources = [source for term in terms for source in self.query.find_sources(term, self.scope)]
+        sources += [source for part in self.filters for source in part.sources]
         for step in reversed(self.steps):
-            if step.source in named:
-                named += step.before
-        return [source for source in named if source is not self.subject]
+            if step.source in sources:
+                sources += step.before
+        return [source for source in sources if source is not self.subject]
 
     def list_filters_after(self, step: JoinStep) -> list[exp.Expr]:
-        """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
-        return [part.node for part in self.filters if step.source in part.named] if step.kept else []
+        """Return the conditions on what a LEFT JOIN adds, which may leave out rows without a match."""
+        return [part.node for part in self.filters if step.source in part.sources] if step.kept else []
 
     def build_select(
         self, outputs: Sequence[exp.Expr], *, until: int | None = None, side: Literal["LEFT", ""] = "LEFT"
@@ -170,65 +170,65 @@ class JoinPath:
             else:
                 join.set("using", [exp.to_identifier(link.ends[0][1].name, quoted=True) for link in step.links])
             select.append("joins", join)
-        return select.where(*(part.node.copy() for part in self.own), copy=False)
+        return select.where(*(part.node.copy() for part in self.subject_filters), copy=False)
 
 
-def find_path(query: Query, scope: Scope, counted: QuerySource | None = None) -> JoinPath:
-    """Return the joins that the counted rows of a SELECT pass through, or those of one of its `equals`.
+def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> JoinPath:
+    """Return the joins that a SELECT's counted rows pass, or those of one of its `equals`.
 
     Raises:
         NotCountedError: There is something in it that is not counted.
     """
     check_countable(query, scope)
-    links, rest = _split_join_conditions(query, scope)
+    links, conditions = _split_join_conditions(query, scope)
     # What adds values of several sources means each of their combinations.
-    joined = len(scope.sources) > 1  # else no row can be repeated
-    added = (({one for one, _ in places}, use) for places, use in (_find_sums(query, scope, {}) if joined else ()))
-    sums = [(sources.pop(), use) for sources, use in added if len(sources) == 1]
-    uses = {id(source): {use for one, use in sums if one == id(source)} for source in scope.sources}
-    grouped = [source for source in scope.sources if uses[id(source)] == {"group"}]
-    summed = [source for source in scope.sources if uses[id(source)] and source not in grouped]
-    met = _find_met_sources(query, scope) if joined else set[int]()
-    finest = counted or _find_finest_source(query, scope, links, summed, met)
-    if (subject := finest or next(iter(summed), None)) is None:
+    has_joins = len(scope.sources) > 1  # else no row can be repeated
+    usages = (({end for end, _ in places}, use) for places, use in (_find_sums(query, scope, {}) if has_joins else ()))
+    sums = [(sources.pop(), use) for sources, use in usages if len(sources) == 1]
+    uses = {id(source): {use for owner, use in sums if owner == id(source)} for source in scope.sources}
+    groups = [source for source in scope.sources if uses[id(source)] == {"group"}]
+    addends = [source for source in scope.sources if uses[id(source)] and source not in groups]
+    met = _find_met_sources(query, scope) if has_joins else set[int]()
+    finest = equal or _find_finest_source(query, scope, links, addends, met)
+    if (subject := finest or next(iter(addends), None)) is None:
         raise NotCountedError(NO_SUBJECT)
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
-    if not any(isinstance(one.this, exp.Star) for one in query.find_aggregates(scope, exp.Count)):
+    if not any(isinstance(call.this, exp.Star) for call in query.find_aggregates(scope, exp.Count)):
         # Of what is counted through LEFT JOINs to the table between it and others, who has no match is not counted.
-        met |= {id(one) for one in summed if one.side == "LEFT" and subject.side == "LEFT" and one is not subject}
+        met |= {id(s) for s in addends if s.side == "LEFT" and subject.side == "LEFT" and s is not subject}
     steps = [replace(step, kept=step.kept and id(step.source) not in met) for step in steps]
     # Who has no partner in a LEFT JOIN that meets its condition stays in the result.
-    held = [one for one in rest if one.source is None or one.source.side != "LEFT" or one.source is subject]
-    narrowed = [one.source for one in rest if one not in held]
-    if any(end in narrowed for step in steps for link in step.links for end, _ in link.ends if end is not step.source):
+    where = [part for part in conditions if part.source is None or part.source.side != "LEFT" or part.source is subject]
+    optional = [part.source for part in conditions if part not in where]
+    if any(end in optional for step in steps for link in step.links for end, _ in link.ends if end is not step.source):
         raise NotCountedError("a join goes through a LEFT JOIN with a condition of its own")
-    steps = [_add_conditions(query, step, rest) for step in steps]
-    named = ((one, step) for step in steps for node in step.conditions for one in query.find_sources(node, scope))
-    if any(one not in (step.source, *step.before) for one, step in named):
+    steps = [_add_conditions(query, step, conditions) for step in steps]
+    refs = ((source, step) for step in steps for node in step.conditions for source in query.find_sources(node, scope))
+    if any(source not in (step.source, *step.before) for source, step in refs):
         raise NotCountedError("a LEFT JOIN has a condition on other tables")
-    keyed = {id(one) for step in steps if not step.kept for one in step.conditions}
-    held = [one for one in held if id(one.node) not in keyed]
-    filters = [Filter(one.node, tuple(dict.fromkeys(query.find_sources(one.node, scope)))) for one in held]
-    own = [one for one in filters if all(source is subject for source in one.named)]
-    others = [one for one in filters if one not in own]
+    key_ids = {id(node) for step in steps if not step.kept for node in step.conditions}
+    where = [part for part in where if id(part.node) not in key_ids]
+    filters = [RowFilter(part.node, tuple(dict.fromkeys(query.find_sources(part.node, scope)))) for part in where]
+    own_parts = [part for part in filters if all(source is subject for source in part.sources)]
+    others = [part for part in filters if part not in own_parts]
     open_ends = [step.source for step in steps if not step.has_key]
     singles = list[SingleSource]()
-    for source in [*(summed or [subject]), *(one for one in grouped if one is not subject)] if joined else ():
+    for source in [*(addends or [subject]), *(other for other in groups if other is not subject)] if has_joins else ():
         repeating = query.find_repeating_sources(source, scope)
         if source is finest:
             # Values of a likely key were looked at, if not all of them.
-            repeating = [one for one in open_ends if one in repeating] or open_ends
+            repeating = [other for other in open_ends if other in repeating] or open_ends
         # What is averaged may mean the rows it is joined to; what is summed does not.
         is_material = bool(uses[id(source)] - (set() if source is subject else {"average"}))
         if source is subject:
             plain = query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count)
-            is_material = is_material or any(not isinstance(one.this, exp.Distinct) for one in plain)
+            is_material = is_material or any(not isinstance(call.this, exp.Distinct) for call in plain)
         if repeating:
-            singles.append(SingleSource(source, tuple(repeating), is_material, source in grouped))
-    equals = [one for one in summed if "sum" in uses[id(one)] and not scope.is_source_optional(one)]
-    equals = [one for one in equals if not _find_repeating_sources(query, one, scope)] if finest in equals else []
-    equals = [one for one in equals if one is not finest]
-    return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles), tuple(equals))
+            singles.append(SingleSource(source, tuple(repeating), is_material, source in groups))
+    equals = [s for s in addends if "sum" in uses[id(s)] and not scope.is_source_optional(s)]
+    equals = [s for s in equals if not _find_repeating_sources(query, s, scope)] if finest in equals else []
+    equals = [s for s in equals if s is not finest]
+    return JoinPath(query, scope, subject, tuple(steps), tuple(own_parts), tuple(others), tuple(singles), tuple(equals))
 
 
 def check_countable(query: Query, scope: Scope) -> None:
@@ -239,7 +239,7 @@ def check_countable(query: Query, scope: Scope) -> None:
         "it is recursive": any(clause.args.get("recursive") for clause in query.find(exp.With)),
         "it reads a function or a LATERAL sub-query": not scope.has_only_listed_sources
         or any(isinstance(source.node, exp.Lateral) for source in scope.sources),
-        "it reads what a window function gives": any(one.query and one.query.find(exp.Window) for one in scope.sources),
+        "it reads what a window function gives": any(s.query and s.query.find(exp.Window) for s in scope.sources),
         "it has a join of another kind": scope.has_right_or_full_join or any(join.kind not in _KINDS for join in joins),
         "the columns of what it reads are not known": any(source.columns is None for source in scope.sources),
     }
@@ -257,14 +257,14 @@ def check_countable(query: Query, scope: Scope) -> None:
 _Sums = set[tuple[frozenset[SourceColumn], Literal["sum", "count", "average", "group"]]]
 
 
-def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
+def _find_sums(query: Query, scope: Scope, cache: dict[int, _Sums]) -> _Sums:
     """Return the columns in each sum, count or average of a SELECT or its readers, with its use.
 
     It is `group` for what is counted in groups of its own.
     """
-    if (sums := known.get(id(scope))) is not None:
+    if (sums := cache.get(id(scope))) is not None:
         return sums
-    sums = known[id(scope)] = _Sums()
+    sums = cache[id(scope)] = _Sums()
     terms = {place for term in query.resolve_group_by_terms(scope) or () for place in _find_places(query, scope, term)}
     for node in query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count, exp.Anonymous):
         places = _find_places(query, scope, node, only_given=True)
@@ -273,27 +273,27 @@ def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
             # A CASE, or a group's own column, counts the joined rows.
             if not isinstance(node.this, exp.Column) or places & terms or _is_part_of_rows(query, scope, node):
                 continue
-            use = "group" if {one for one, _ in places} & {one for one, _ in terms} else "count"
+            use = "group" if {owner for owner, _ in places} & {owner for owner, _ in terms} else "count"
         if not isinstance(node.this, exp.Distinct):
             sums.add((places, use))
     if any(map(scope.select.args.get, SHAPING)):
         return sums
     for outer in query.scopes:
-        for source in (one for one in outer.sources if one.query is scope.select):
-            for places, use in [*_find_sums(query, outer, known)]:
-                inner = (_find_output(query, source, scope, name)[0] for one, name in places if one == id(source))
+        for source in (other for other in outer.sources if other.query is scope.select):
+            for places, use in [*_find_sums(query, outer, cache)]:
+                inner = (_find_output(query, source, scope, name)[0] for owner, name in places if owner == id(source))
                 if use != "group":  # the groups are not here
                     sums.add((frozenset[SourceColumn]().union(*inner), use))
     return sums
 
 
 def _is_part_of_rows(query: Query, scope: Scope, count: exp.Count) -> bool:
-    """Whether a column's count is set against COUNT(*), to tell which of the joined rows have a value."""
-    output, left = count, any(one.side == "LEFT" for one in query.find_sources(count, scope))
+    """Whether a column's count is set against COUNT(*), to tell how many rows have a value."""
+    output, is_left = count, any(source.side == "LEFT" for source in query.find_sources(count, scope))
     while output.parent is not None and output.parent is not scope.select:
         output = output.parent
-    beside = scope.select if left else output
-    return any(isinstance(one.this, exp.Star) for one in query.find(exp.Count, within=beside))
+    beside = scope.select if is_left else output
+    return any(isinstance(call.this, exp.Star) for call in query.find(exp.Count, within=beside))
 
 
 def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> tuple[frozenset[SourceColumn], bool]:
@@ -303,7 +303,7 @@ def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> 
         output = outputs[names.index(name)].unalias().unnest()
         return _find_places(query, scope, output), isinstance(output, exp.Column)
     # A star stands for several columns.
-    return frozenset((id(one), name) for one in scope.sources if name in (one.columns or ())), True
+    return frozenset((id(other), name) for other in scope.sources if name in (other.columns or ())), True
 
 
 def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
@@ -314,7 +314,7 @@ def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
     source, (_, name) = at.source, at.place
     while source.query is not None and (scope := query.find_scope(source.query.unnest())) is not None:
         places, is_plain = _find_output(query, source, scope, name)
-        inner = [one for one in scope.sources for place, _ in places if place == id(one)]
+        inner = [other for other in scope.sources for place, _ in places if place == id(other)]
         if not is_plain or len(inner) != 1:
             return None
         source, ((_, name),) = inner[0], places
@@ -323,77 +323,77 @@ def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
 
 
 def _find_places(query: Query, scope: Scope, node: exp.Expr, *, only_given: bool = False) -> frozenset[SourceColumn]:
-    """Return the columns in an expression, or only those that it gives: no condition's, as of a CASE."""
-    every = node.walk(prune=lambda one: only_given and isinstance(one, exp.Predicate))
-    chosen = (one for one in every if not (only_given and one.arg_key == "this" and isinstance(one.parent, _CHOOSING)))
-    named = (query.at(one) for one in chosen if isinstance(one, exp.Column))
-    return frozenset(one.place for one in named if one is not None and one.owner is scope and one.source is not None)
+    """Return the columns in an expression, or only those in its result, not in its conditions."""
+    every = node.walk(prune=lambda sub: only_given and isinstance(sub, exp.Predicate))
+    nodes = (sub for sub in every if not (only_given and sub.arg_key == "this" and isinstance(sub.parent, _CHOOSING)))
+    refs = (query.at(sub) for sub in nodes if isinstance(sub, exp.Column))
+    return frozenset(ref.place for ref in refs if ref is not None and ref.owner is scope and ref.source is not None)
 
 
 def _find_met_sources(query: Query, scope: Scope) -> set[int]:
-    """Return the ids of sources of which all rows of the result have one, as a condition is true of no NULL."""
+    """Return the ids of sources that every result row has a row of, going by the conditions."""
     met = set[int]()
-    for node in (one.node for one in query.conditions(scope) if one.clause == "where"):
+    for node in (part.node for part in query.conditions(scope) if part.clause == "where"):
         sources = set(map(id, query.find_sources(node, scope)))
         if node.find(exp.Query, *UNLIKE_NULL) is None and (len(sources) == 1 or not node.find(exp.Or)):
             met |= sources
     return _add_joined_sources(query, scope, met)
 
 
-def _add_joined_sources(query: Query, scope: Scope, found: set[int]) -> set[int]:
-    """Return sources with those that they are joined to: of these too there is a row where they have one."""
+def _add_joined_sources(query: Query, scope: Scope, ids: set[int]) -> set[int]:
+    """Return ids of sources, extended by the sources that these are joined to."""
     for source in reversed(scope.sources):
-        if id(source) in found:
-            found |= {id(one) for node in get_join_conditions(source) for one in query.find_sources(node, scope)}
-    return found
+        if id(source) in ids:
+            ids |= {id(other) for node in get_join_conditions(source) for other in query.find_sources(node, scope)}
+    return ids
 
 
 def _find_finest_source(
-    query: Query, scope: Scope, links: Sequence[JoinEquality], summed: Sequence[QuerySource], met: set[int]
+    query: Query, scope: Scope, links: Sequence[JoinEquality], addends: Sequence[QuerySource], met: set[int]
 ) -> QuerySource | None:
-    """Return the source with the finest rows; None if no other source's rows are all there once for each of its."""
+    """Return the source with the finest rows, which no join repeats; None if there is none."""
     if len(scope.sources) == 1:
         return scope.sources[0]
     arguments = filter(None, map(get_argument, query.find_aggregates(scope)))
-    named = {id(one) for inner in arguments for one in query.find_sources(inner, scope)}
-    named = met | _add_joined_sources(query, scope, named)
-    optional = [one for one in scope.sources if scope.is_source_optional(one)]
+    ids = {id(source) for inner in arguments for source in query.find_sources(inner, scope)}
+    ids = met | _add_joined_sources(query, scope, ids)
+    optional = [source for source in scope.sources if scope.is_source_optional(source)]
     aggregates = query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count)
-    added = [node.this for node in aggregates if node.this is not None and not isinstance(node.this, exp.Distinct)]
-    beside = any(one not in optional for inner in added for one in query.find_sources(inner, scope))
-    if any(isinstance(inner, exp.Star) for inner in added):
-        kept = (one for one in scope.sources if one not in optional)
-        beside = beside or any(not query.find_repeating_sources(one, scope) for one in kept)
+    operands = [node.this for node in aggregates if node.this is not None and not isinstance(node.this, exp.Distinct)]
+    beside = any(source not in optional for inner in operands for source in query.find_sources(inner, scope))
+    if any(isinstance(inner, exp.Star) for inner in operands):
+        inner_sources = (source for source in scope.sources if source not in optional)
+        beside = beside or any(not query.find_repeating_sources(source, scope) for source in inner_sources)
     # Where rows that a LEFT JOIN keeps are added up too, these count, and not what it adds to some of them.
-    aside = [one for one in optional if beside and id(one) not in met]
-    sure = [one for one in scope.sources if one not in aside and (one not in optional or id(one) in named)]
-    whole = [one for one in sure if all(other in aside for other in query.find_repeating_sources(one, scope))]
-    leading = next((one for one in sure if one is query.find_unreferenced_source(scope)), None)
+    aside = [source for source in optional if beside and id(source) not in met]
+    sure = [source for source in scope.sources if source not in aside and (source not in optional or id(source) in ids)]
+    finest = [source for source in sure if all(other in aside for other in query.find_repeating_sources(source, scope))]
+    leading = next((source for source in sure if source is query.find_unreferenced_source(scope)), None)
     # Of two tables with a row each for the other, what is summed counts, then the one that refers to the other.
-    first = [one for one in (summed if len(summed) == 1 else ()) if one in sure]
-    first = [one for one in first if one in whole or not _find_repeating_sources(query, one, scope)]
-    likely = [*first, *(one for one in [leading] if one in whole), *whole, leading]
-    if all(one is None for one in likely):
-        largest = sorted(sure, key=lambda one: (one not in summed, -((one.table and one.table.row_count) or 0)))
-        likely = [one for one in largest if _is_finest_source(query, scope, one, links)]
-    return next((one for one in likely if one is not None), None)
+    first = [source for source in (addends if len(addends) == 1 else ()) if source in sure]
+    first = [source for source in first if source in finest or not _find_repeating_sources(query, source, scope)]
+    likely = [*first, *(source for source in [leading] if source in finest), *finest, leading]
+    if all(source is None for source in likely):
+        largest = sorted(sure, key=lambda s: (s not in addends, -((s.table and s.table.row_count) or 0)))
+        likely = [source for source in largest if _is_finest_source(query, scope, source, links)]
+    return next((source for source in likely if source is not None), None)
 
 
 def _find_repeating_sources(query: Query, source: QuerySource, scope: Scope) -> list[QuerySource]:
-    """Return the sources that may have several rows per row of a source, by keys and by sub-queries' groups."""
-    left, (fixed, pairs) = query.find_repeating_sources(source, scope), query.find_column_equalities(scope)
-    single = {id(one) for one in scope.sources if one not in left}
-    bound = fixed | {one for pair in pairs for one, near in (pair, pair[::-1]) if near[0] in single}
-    return [one for one in left if not _has_bound_groups(query, one, bound)]
+    """Return the sources that may have several rows per row of a source, by keys and groups."""
+    repeating, (constants, pairs) = query.find_repeating_sources(source, scope), query.find_column_equalities(scope)
+    single = {id(other) for other in scope.sources if other not in repeating}
+    bound = constants | {end for pair in pairs for end, near in (pair, pair[::-1]) if near[0] in single}
+    return [other for other in repeating if not _has_bound_groups(query, other, bound)]
 
 
 def _has_bound_groups(query: Query, source: QuerySource, bound: Collection[SourceColumn]) -> bool:
     """Whether the bound columns include all that a sub-query groups by."""
     inner = query.find_scope(source.query.unnest()) if source.query is not None else None
     terms, names = (query.resolve_group_by_terms(inner) if inner else None) or [], [*(source.columns or ())]
-    outputs = [one.unalias().unnest() for one in inner.select.expressions] if inner else []
-    given = [one for name, one in zip(names, outputs, strict=False) if (id(source), name) in bound]
-    return bool(terms) and len(names) == len(outputs) and all(term in given for term in terms)
+    outputs = [item.unalias().unnest() for item in inner.select.expressions] if inner else []
+    bound_outputs = [output for name, output in zip(names, outputs, strict=False) if (id(source), name) in bound]
+    return bool(terms) and len(names) == len(outputs) and all(term in bound_outputs for term in terms)
 
 
 def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> bool:
@@ -404,27 +404,27 @@ def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: S
         return False
     for step in steps:
         table, rows = step.source.table, (step.source.table and step.source.table.row_count) or 0
-        compared = (table and table.column(link.find_column(step.source, query)) for link in step.links)
-        if not any(one is not None and (one.distinct or 0) >= MOSTLY_ONE * rows > 0 for one in compared):
+        columns = (table and table.column(link.find_column(step.source, query)) for link in step.links)
+        if not any(column is not None and (column.distinct or 0) >= MOSTLY_ONE * rows > 0 for column in columns):
             return False
     return True
 
 
 def _split_join_conditions(query: Query, scope: Scope) -> tuple[list[JoinEquality], list[QueryCondition]]:
     """Return the equalities that join two sources, and all other conditions."""
-    links, rest = [*_list_using_joins(scope)], list[QueryCondition]()
+    links, others = [*_list_using_joins(scope)], list[QueryCondition]()
     for condition in query.conditions(scope):
         if condition.clause not in ("where", "on"):
             continue
-        named = map(query.at, query.find(exp.Column, within=condition.node))
-        if any(one is not None and one.kind == "alias" for one in named):
+        references = map(query.at, query.find(exp.Column, within=condition.node))
+        if any(reference is not None and reference.kind == "alias" for reference in references):
             raise NotCountedError("a condition uses the alias of an output column")
         link = _read_join_equality(query, condition)
         if link is None:
-            rest.append(condition)
+            others.append(condition)
         else:
             links.append(link)
-    return links, rest
+    return links, others
 
 
 def _list_using_joins(scope: Scope) -> Iterator[JoinEquality]:
@@ -433,17 +433,17 @@ def _list_using_joins(scope: Scope) -> Iterator[JoinEquality]:
             other = next((other for other in scope.sources[:place] if name in (other.columns or ())), None)
             if other is None or other.columns is None or source.columns is None:
                 raise NotCountedError("the columns of USING are not known")
-            first, second = (make_column(one, (one.columns or {})[name]) for one in (source, other))
+            first, second = (make_column(side, (side.columns or {})[name]) for side in (source, other))
             yield JoinEquality(((source, first), (other, second)), None)
 
 
 def make_column(source: QuerySource, column: str) -> exp.Column:
     """Return a column expression, qualified by the alias or name of its source."""
     alias = source.node.args.get("alias")
-    named = (alias.this if isinstance(alias, exp.TableAlias) else None) or source.node.this
-    if not isinstance(named, exp.Identifier):
+    identifier = (alias.this if isinstance(alias, exp.TableAlias) else None) or source.node.this
+    if not isinstance(identifier, exp.Identifier):
         raise NotCountedError("a sub-query has no name")
-    return exp.column(column, table=named.copy(), quoted=column != ROWID)
+    return exp.column(column, table=identifier.copy(), quoted=column != ROWID)
 
 
 def _read_join_equality(query: Query, condition: QueryCondition) -> JoinEquality | None:
@@ -451,61 +451,61 @@ def _read_join_equality(query: Query, condition: QueryCondition) -> JoinEquality
     node = condition.node
     if not isinstance(node, exp.EQ) or node.find(exp.Query, exp.AggFunc, *UNLIKE_NULL) is not None:
         return None
-    ends = [{id(one): one for one in query.find_sources(side, condition.scope)} for side in (node.left, node.right)]
+    ends = [{id(end): end for end in query.find_sources(side, condition.scope)} for side in (node.left, node.right)]
     if any(len(end) != 1 for end in ends) or ends[0].keys() == ends[1].keys():
         return None
     first, second = (next(iter(end.values())) for end in ends)
     # Beside a join's own equality another one filters what the join has given.
-    joined = (one.join is None or one.join.args.get("on") is not None or one.using for one in (first, second))
-    if condition.clause == "where" and all(joined):
+    joins = (end.join is None or end.join.args.get("on") is not None or end.using for end in (first, second))
+    if condition.clause == "where" and all(joins):
         return None
     return JoinEquality(((first, node.left), (second, node.right)), node)
 
 
 def _order_join_steps(scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> Iterator[JoinStep]:
-    reached, left = [subject], [source for source in scope.sources if source is not subject]
-    while left:
-        ready = ((one, [link for link in links if link.get_other_source(one) in reached]) for one in left)
-        source, own = next(((one, own) for one, own in ready if own), (None, []))
+    earlier, remaining = [subject], [source for source in scope.sources if source is not subject]
+    while remaining:
+        ready = ((source, [link for link in links if link.get_other_source(source) in earlier]) for source in remaining)
+        source, own_links = next(((other, own_links) for other, own_links in ready if own_links), (None, []))
         if source is None:
             raise NotCountedError("a join compares no equal columns")
-        if len({link.condition is None for link in own}) > 1:
+        if len({link.condition is None for link in own_links}) > 1:
             raise NotCountedError("a join compares columns in two ways")
-        before = dict.fromkeys(one for link in own if (one := link.get_other_source(source)) is not None)
+        before = dict.fromkeys(other for link in own_links if (other := link.get_other_source(source)) is not None)
         # From a table that a LEFT JOIN adds to this one, rows without a match do not stay.
         kept = source.side == "LEFT" and all(map(scope.sources[: scope.sources.index(source)].__contains__, before))
-        yield JoinStep(source, tuple(before), tuple(own), kept=kept)
-        reached.append(source)
-        left.remove(source)
+        yield JoinStep(source, tuple(before), tuple(own_links), kept=kept)
+        earlier.append(source)
+        remaining.remove(source)
 
 
-def _add_conditions(query: Query, step: JoinStep, rest: Sequence[QueryCondition]) -> JoinStep:
+def _add_conditions(query: Query, step: JoinStep, others: Sequence[QueryCondition]) -> JoinStep:
     """Return a join with the conditions that partners meet beside its equalities.
 
     These are a LEFT JOIN's own, and constants for the rest of a key: `l.code = o.code AND l.lang = 'en'`.
     """
     source, table = step.source, step.source.table
-    own = [one.node for one in rest if one.source is source] if source.side == "LEFT" else []
-    if table is None or not table.primary_key or source.renamed:
-        return replace(step, conditions=tuple(own))
-    left = {*table.primary_key} - {link.find_column(source, query) for link in step.links}
+    conditions = [part.node for part in others if part.source is source] if source.side == "LEFT" else []
+    if table is None or not table.primary_key or source.column_aliases:
+        return replace(step, conditions=tuple(conditions))
+    open_columns = {*table.primary_key} - {link.find_column(source, query) for link in step.links}
     fixing = dict[str, exp.Expr]()
-    sure = (one.node for one in rest if one.is_required or one.source is source)
+    sure = (part.node for part in others if part.is_required or part.source is source)
     for node in sure if all(link.condition for link in step.links) else ():
         for column, other in query.iterate_column_comparisons(node) if isinstance(node, exp.EQ) else ():
-            if column.source is source and column.schema.name in left and query.literal(other) is not None:
+            if column.source is source and column.schema.name in open_columns and query.literal(other) is not None:
                 fixing[column.schema.name] = node
-    has_key = left == fixing.keys()
-    more = [node for node in fixing.values() if has_key and not any(node is one for one in own)]
-    return replace(step, conditions=(*own, *more), has_key=has_key)
+    has_key = open_columns == fixing.keys()
+    more = [node for node in fixing.values() if has_key and not any(node is other for other in conditions)]
+    return replace(step, conditions=(*conditions, *more), has_key=has_key)
 
 
 def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
-    """Return whether each row before a join should have a match, by keys and filters; None if they do not say."""
+    """Return whether each row before a join should have a match by keys; None if unknown."""
     source, (before, *more) = step.source, step.before
     if more:
         return False  # no reference: a condition on several tables
-    tables = [one.table for one in (source, before) if one.table is not None]
+    tables = [side.table for side in (source, before) if side.table is not None]
     if source.table is None or before.table is None:
         scope = query.find_scope(source.query) if source.query is not None else None
         narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *SHAPING)))
@@ -538,8 +538,8 @@ def copy_source_node(source: QuerySource) -> exp.Expr:
 
 def copy_select_with_outputs(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
     """Return a SELECT with the same FROM and WHERE and other outputs, named `c0`, `c1` etc."""
-    bare = exp.Select(expressions=[exp.alias_(one, f"c{place}") for place, one in enumerate(outputs)])
+    bare = exp.Select(expressions=[exp.alias_(output, f"c{place}") for place, output in enumerate(outputs)])
     for part in ("from_", "joins", "where"):
         value = select.args.get(part)
-        bare.set(part, [one.copy() for one in value] if isinstance(value, list) else value and value.copy())
+        bare.set(part, [item.copy() for item in value] if isinstance(value, list) else value and value.copy())
     return bare

@@ -70,39 +70,39 @@ class TableChooser:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._written = NameFormatter(schema, samples=_SAMPLES)
+        self._formatter = NameFormatter(schema, samples=_SAMPLES)
         self._lists, self._views = find_code_tables(schema), find_tables_of_views(schema)
         self._members = find_table_families(schema) | find_unions(schema)
         self._heads = {name: view for view, members in find_unions(schema).items() for name in members}
         # Looked up by several threads at once: a look adds nothing.
         self._from: dict[str, list[ForeignKey]] = {table.name: [] for table in schema.tables}
-        self._keyed = {table.name: {*table.key} for table in schema.tables}
+        self._key_columns = {table.name: {*table.key} for table in schema.tables}
         for key in schema.foreign_keys:
             self._from[key.table].append(key)
-            self._keyed[key.table].update(key.columns)
-            self._keyed[key.ref_table].update(key.ref_columns)
+            self._key_columns[key.table].update(key.columns)
+            self._key_columns[key.ref_table].update(key.ref_columns)
         keys = tuple(key for key in schema.foreign_keys if key.ref_table not in self._lists)
         self._joinable = replace(schema, foreign_keys=keys)
         self._copies: dict[str, frozenset[str]] = {}
         self._standing: dict[str, float] = {}
-        self._named: dict[str, dict[str, float]] = defaultdict(dict)  # by word, the weight of each table that has it
+        self._weights: dict[str, dict[str, float]] = defaultdict(dict)  # by word, the weight of each table that has it
         for table in schema.tables:
             if table.name in find_copies(schema):
                 self._copies[table.name] = frozenset(map(stem_word, extract_copy_words(table)))
             weight = _ASIDE if table.name in self._copies or table.row_count == 0 else 1.0
             self._standing[table.name] = weight
             parts = (table, *table.columns)
-            told = [part.comment for part in parts]
+            texts = [part.comment for part in parts]
             if codes := self._lists.get(table.name):
-                told += [text for _, text in codes.meanings]
-            for word in chain(*map(stems, told), *(stem_name(column.name) for column in table.columns)):
-                self._named[word][table.name] = weight
+                texts += [text for _, text in codes.meanings]
+            for word in chain(*map(stems, texts), *(stem_name(column.name) for column in table.columns)):
+                self._weights[word][table.name] = weight
             for word in stem_name(table.name):
-                self._named[word][table.name] = weight * _IN_TABLE
-        for held in self._named.values():
-            known = {self._get_family_representative(name) for name in held if name not in self._copies}
-            rarity = math.log((len(schema.tables) + 1) / (len(known) + 0.5))
-            held.update({name: weight * rarity for name, weight in held.items()})
+                self._weights[word][table.name] = weight * _IN_TABLE
+        for weights in self._weights.values():
+            representatives = {self._get_family_representative(name) for name in weights if name not in self._copies}
+            rarity = math.log((len(schema.tables) + 1) / (len(representatives) + 0.5))
+            weights.update({name: weight * rarity for name, weight in weights.items()})
 
     def _get_family_representative(self, name: str) -> str:
         """Return the name of the table that represents a table's family of similar tables."""
@@ -117,43 +117,43 @@ class TableChooser:
         """
         question = TokenizedQuestion(text)
         score = self._add_neighbour_scores(self._score_tables(question, items))
-        used = {item.table for item in items if item.used_before}
-        ranked = self._rank_tables(score, question, used)
+        used_tables = {item.table for item in items if item.used_before}
+        ranking = self._rank_tables(score, question, used_tables)
         place = {(item.table, item.column): number for number, item in enumerate(items)}
-        shown: dict[str, Sequence[str]] = {}
+        columns_by_table: dict[str, Sequence[str]] = {}
         light = TableShortener(self._schema)
         room = _ROOM
-        for name in self._order_tables(ranked, used):
+        for name in self._order_tables(ranking, used_tables):
             table = self._schema.table(name)
-            if table is None or name in shown:
+            if table is None or name in columns_by_table:
                 continue
             columns = self._choose_columns(table, 3 * _FEW if light.is_table_shown_whole(table) else _FEW, place)
             part = replace(table, columns=tuple(column for column in table.columns if column.name in columns))
-            line = render_table_line(light.shorten_next_table(part), self._from[name], self._written)
-            if (tokens := _estimate_tokens(line)) < room or not shown:
+            line = render_table_line(light.shorten_next_table(part), self._from[name], self._formatter)
+            if (tokens := _estimate_tokens(line)) < room or not columns_by_table:
                 room -= tokens
-                shown[name] = columns
-        return self._schema.part(list(shown.items()))
+                columns_by_table[name] = columns
+        return self._schema.part(list(columns_by_table.items()))
 
-    def _order_tables(self, ranked: Sequence[str], used: Iterable[str]) -> Iterable[str]:
+    def _order_tables(self, ranking: Sequence[str], recent: Iterable[str]) -> Iterable[str]:
         """Return all tables, the best choice first; a table may occur more than once."""
         first: dict[str, str] = {}  # of each family
-        for name in ranked:
+        for name in ranking:
             if name not in self._lists:
                 first.setdefault(self._get_family_representative(name), name)
-        things = list(first.values()) or list(ranked)
-        likeliest = things[:_JOINED]
-        between = [name for key in find_joining_keys(self._joinable, likeliest) for name in (key.table, key.ref_table)]
-        told = [key.ref_table for name in things[:_LISTS] for key in self._from[name] if key.ref_table in self._lists]
-        return [*things[:WHOLE], *sorted(used), *likeliest, *between, *find_shared_codes(self._schema), *told, *ranked]
+        things = list(first.values()) or list(ranking)
+        likely = things[:_JOINED]
+        bridges = [name for key in find_joining_keys(self._joinable, likely) for name in (key.table, key.ref_table)]
+        lists = [key.ref_table for name in things[:_LISTS] for key in self._from[name] if key.ref_table in self._lists]
+        return [*things[:WHOLE], *sorted(recent), *likely, *bridges, *find_shared_codes(self._schema), *lists, *ranking]
 
     def _score_tables(self, question: TokenizedQuestion, items: Sequence[SchemaItem]) -> dict[str, float]:
         score = {item.table: item.p * self._standing[item.table] for item in items if not item.column}
         words: dict[str, float] = defaultdict(float)
-        said = [word.stem for word, common in zip(question.words, question.common, strict=True) if not common]
-        for word in dict.fromkeys(stem for stem in said if len(stem) > 1 and not stem.isdecimal()):
+        question_stems = [word.stem for word, common in zip(question.words, question.common, strict=True) if not common]
+        for word in dict.fromkeys(stem for stem in question_stems if len(stem) > 1 and not stem.isdecimal()):
             best: dict[str, float] = {}
-            for other, weights in self._named.items():
+            for other, weights in self._weights.items():
                 if is_word_or_abbreviation(word, (other,)):
                     likeness = min(len(word), len(other)) / max(len(word), len(other))
                     for name, weight in weights.items():
@@ -183,40 +183,40 @@ class TableChooser:
         for _ in range(_ROUNDS):
             beside: dict[str, dict[str, float]] = {name: {} for name in score}
             for key in self._schema.foreign_keys:
-                one, other = key.table, key.ref_table
-                if one != other:
-                    beside[one][other] = _PASSED * spread[other] / math.sqrt(max(1, referring[other]))
-                    beside[other][one] = max(beside[other].get(one, 0.0), _PASSED * spread[one])
+                table, target = key.table, key.ref_table
+                if table != target:
+                    beside[table][target] = _PASSED * spread[target] / math.sqrt(max(1, referring[target]))
+                    beside[target][table] = max(beside[target].get(table, 0.0), _PASSED * spread[table])
             best = {name: sorted(others.values(), reverse=True)[:2] for name, others in beside.items()}
             spread = {
-                name: own + self._standing[name] * sum(passed / place for place, passed in enumerate(best[name], 1))
-                for name, own in score.items()
+                name: base + self._standing[name] * sum(share / place for place, share in enumerate(best[name], 1))
+                for name, base in score.items()
             }
         for view in self._views.keys() & self._members.keys():
             spread[view] = max(spread[name] for name in (view, *self._views[view]))
         return spread
 
-    def _rank_tables(self, score: Mapping[str, float], question: TokenizedQuestion, used: set[str]) -> list[str]:
+    def _rank_tables(self, score: Mapping[str, float], question: TokenizedQuestion, used_tables: set[str]) -> list[str]:
         """Return tables by score, without copies that no question or earlier query names."""
         # Of tables that differ by a period, those that the question names stand for all, or the last, or a view of all.
-        said, periods = {word.stem for word in question.words}, _read_periods(question.text)
-        ranked: dict[str, None] = {}
-        left: list[str] = []
+        question_stems, periods = {word.stem for word in question.words}, _read_periods(question.text)
+        ranking: dict[str, None] = {}
+        copies: list[str] = []
         for name in sorted(score, key=lambda name: -score[name]):
             words, members = self._copies.get(name), self._members.get(name, ())
-            named = [member for member in members if _has_common_period(periods, member)]
+            hits = [member for member in members if _has_common_period(periods, member)]
             head = self._heads.get(name) or (name if name in self._views else None)
-            asked = words and (words <= said or (name in named and "".join(words).isdecimal()))
-            if name in used:
-                ranked[name] = None
-            elif words is not None and not asked:
-                left.append(name)
+            is_requested = words and (words <= question_stems or (name in hits and "".join(words).isdecimal()))
+            if name in used_tables:
+                ranking[name] = None
+            elif words is not None and not is_requested:
+                copies.append(name)
             elif not members:
-                ranked[name] = None
-            elif not any(member in ranked for member in members):
-                first, *others = named or [max(members)]
-                ranked.update(dict.fromkeys([first, *filter(None, [head]), *(others if len(ranked) < _NEAR else ())]))
-        return list(ranked) or left
+                ranking[name] = None
+            elif not any(member in ranking for member in members):
+                first, *others = hits or [max(members)]
+                ranking.update(dict.fromkeys([first, *filter(None, [head]), *(others if len(ranking) < _NEAR else ())]))
+        return list(ranking) or copies
 
     def _choose_columns(
         self, table: TableSchema, limit: int, place: Mapping[tuple[str, str | None], int]
@@ -225,10 +225,10 @@ class TableChooser:
         names = [column.name for column in table.columns]
         if len(names) <= limit:
             return names
-        others = [name for name in names if name not in self._keyed[table.name]]
+        others = [name for name in names if name not in self._key_columns[table.name]]
         likeliest = sorted(others, key=lambda name: place.get((table.name, name), 0))[:limit]
-        kept = self._keyed[table.name].union(likeliest)
-        return [name for name in names if name in kept]
+        columns = self._key_columns[table.name].union(likeliest)
+        return [name for name in names if name in columns]
 
 
 _PERIOD = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-/._]?(?:q_?([1-4])|m?_?(0?[1-9]|1[0-2])))?(?!\d)")
@@ -244,13 +244,13 @@ _MONTHS = {form: number for number, name in enumerate(MONTHS, 1) for form in {na
 def _read_periods(text: str) -> tuple[set[int], set[int]]:
     """Return the years and months in a question or a name; a quarter counts as its months."""
     lower = text.lower()
-    told = _PERIOD.findall(lower)
+    periods = _PERIOD.findall(lower)
     months = {_MONTHS[word] for word in re.findall(r"[^\W\d_]+", lower) if word in _MONTHS}
-    months |= {5 for _ in re.findall(r"\bMay\b", text)} | {int(month) for *_, month in told if month}
-    quarters = [quarter for _, quarter, _ in told] + [one or other for one, other in _QUARTER.findall(lower)]
+    months |= {5 for _ in re.findall(r"\bMay\b", text)} | {int(month) for *_, month in periods if month}
+    quarters = [quarter for _, quarter, _ in periods] + [first or second for first, second in _QUARTER.findall(lower)]
     for last in (3 * _QUARTERS[quarter] for quarter in quarters if quarter in _QUARTERS):
         months |= {last - 2, last - 1, last}
-    return {int(year) for year, *_ in told}, months
+    return {int(year) for year, *_ in periods}, months
 
 
 def _has_common_period(periods: tuple[set[int], set[int]], name: str) -> bool:

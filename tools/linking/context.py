@@ -62,11 +62,11 @@ def choose_base_turn(
         (compute_turn_relevance(question, dict(now[: len(turn.items)]), turn), turn) for turn in history if turn.sql
     ]
     while relevant:
-        chosen = _choose_relevant_turn(question, relevant) if latest else max(reversed(relevant), key=_relevance)[1]
+        base = _choose_relevant_turn(question, relevant) if latest else max(reversed(relevant), key=_relevance)[1]
         # Looking takes a query: only what is chosen is looked at.
-        if chosen is None or runs is None or runs(chosen.sql):
-            return chosen
-        relevant = [entry for entry in relevant if entry[1].sql != chosen.sql]
+        if base is None or runs is None or runs(base.sql):
+            return base
+        relevant = [entry for entry in relevant if entry[1].sql != base.sql]
     return None
 
 
@@ -77,8 +77,8 @@ def _choose_relevant_turn(question: str, relevant: Sequence[tuple[float, PastTur
         return max(earlier, key=_relevance)[1]
     nearest = max(relevant, key=_relevance)
     clearly = nearest[0] > last[0] + NEARER
-    said = find_question_cues(question)
-    if any(said[cue] for cue in _POINTING) or len(question.split()) <= _ELLIPSIS:
+    cues = find_question_cues(question)
+    if any(cues[cue] for cue in _POINTING) or len(question.split()) <= _ELLIPSIS:
         clearly = clearly and _EARLIER_ONE.search(question) is not None
     elif nearest[0] < AFRESH:
         return None
@@ -97,19 +97,19 @@ def can_still_run_query(database: Database, sql: str, seconds: float = LOOK) -> 
 def compute_turn_relevance(question: str, now: Probabilities, turn: PastTurn) -> float:
     """Return a past turn's relevance from 0 to 2, by question and schema items (equation 8)."""
     before = {(table, column): p for table, column, p in turn.items}
-    one, other = embed([question, turn.question])
-    return max(0.0, float(one @ other)) + 1 - compute_divergence(now, before)
+    vector, past_vector = embed([question, turn.question])
+    return max(0.0, float(vector @ past_vector)) + 1 - compute_divergence(now, before)
 
 
-def compute_divergence(one: Probabilities, other: Probabilities) -> float:
+def compute_divergence(now: Probabilities, past: Probabilities) -> float:
     """Return the normalised Jensen-Shannon divergence (equations 6, 7), from 0 to 1.
 
     Both are made to sum to 1; items left out have probability 0. Equation 7 has its arguments exchanged against the
     usual definition of D_KL; the usual one is meant, as only that gives equation 6 its stated range.
     """
-    whole, whole_other = sum(one.values()), sum(other.values())
-    if not whole or not whole_other:
+    now_sum, past_sum = sum(now.values()), sum(past.values())
+    if not now_sum or not past_sum:
         return 1.0
-    shares = ((one.get(item, 0.0) / whole, other.get(item, 0.0) / whole_other) for item in one.keys() | other.keys())
+    shares = ((now.get(item, 0.0) / now_sum, past.get(item, 0.0) / past_sum) for item in now.keys() | past.keys())
     total = sum(share * math.log(2 * share / (p + q)) for p, q in shares for share in (p, q) if share)
     return min(1.0, max(0.0, total / (2 * math.log(2))))

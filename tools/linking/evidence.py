@@ -1,4 +1,4 @@
-"""The evidence for each table and column in one turn: words, values and earlier turns, as named features."""
+"""The evidence for each table and column in one turn, as named features."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class NameIndex:
 
 def _read_used_items(sql: str, schema: Schema) -> UsedSchemaItems:
     query = read_query(sql, schema)
-    return query.used if query else UsedSchemaItems()
+    return query.usage if query else UsedSchemaItems()
 
 
 class PastMentions:
@@ -67,18 +67,18 @@ class PastMentions:
     ) -> None:
         """Take the words, uses and the linker's probabilities of earlier turns, oldest first."""
         count = likely.shape[1]
-        shares = [vocabulary.score(vocabulary.find_mentions(asked))[0] for asked in earlier]
-        used = np.zeros((max(2, len(uses)), count))
-        for row, numbers in zip(used, reversed(uses), strict=False):
+        shares = [vocabulary.score(vocabulary.find_mentions(question_words))[0] for question_words in earlier]
+        usage = np.zeros((max(2, len(uses)), count))
+        for row, numbers in zip(usage, reversed(uses), strict=False):
             row[list(numbers)] = 1.0
         self.before = np.zeros(count)  # how much of its name earlier questions mention, decayed
         for ago, share in enumerate(reversed(shares), start=1):
             np.maximum(self.before, _DECAY**ago * share, out=self.before)
         self.latest = shares[-1] if shares else np.zeros(count)  # the same of the latest question
-        self.last, self.second = used[:2]  # 1 where the latest past SQL used it; where the one before that did
+        self.last, self.second = usage[:2]  # 1 where the latest past SQL used it; where the one before that did
         # Decayed, where SQL before the latest used it.
-        self.earlier = (used[1:] * _DECAY ** np.arange(1, len(used))[:, None]).max(axis=0)
-        self.share_before = used.sum(axis=0) / max(1, len(uses))  # the share of past SQL that used it
+        self.earlier = (usage[1:] * _DECAY ** np.arange(1, len(usage))[:, None]).max(axis=0)
+        self.share_before = usage.sum(axis=0) / max(1, len(uses))  # the share of past SQL that used it
         # How probable the linker found it in the latest turn; the same, decayed, in those before.
         self.likely_last, self.likely_earlier = likely
 
@@ -95,16 +95,16 @@ class LinkingEvidence:
         associations: WordAssociations,
     ) -> None:
         """Gather the evidence from a question, past turns and values that the question mentions."""
-        asked, earlier = words(question), [words(turn.question) for turn in history]
+        tokens, earlier = words(question), [words(turn.question) for turn in history]
         uses = [names.past_use(turn.sql) for turn in history if turn.sql]
         last = uses[-1] if uses else UsedSchemaItems()
         used_tables = [[names.table_number[name] for name in use.tables] for use in uses]
         used_columns = [[names.column_number[place] for place in use.columns if place[1] != STAR] for use in uses]
         likely_tables, likely_columns = _gather_past_probabilities(history, names)
         self.shape = names.shape
-        self.tables = names.table_names.score_mentions(asked, associations)
-        self.columns = names.column_names.score_mentions(asked, associations)
-        self.own_parts = names.own_parts.score_mentions(asked, associations)  # names without their tables' words
+        self.tables = names.table_names.score_mentions(tokens, associations)
+        self.columns = names.column_names.score_mentions(tokens, associations)
+        self.own_parts = names.own_parts.score_mentions(tokens, associations)  # names without their tables' words
         self.tables_before = PastMentions(earlier, names.table_names, used_tables, likely_tables)
         self.columns_before = PastMentions(earlier, names.column_names, used_columns, likely_columns)
         # By role, 1 for columns that the latest past SQL used so.
@@ -115,14 +115,14 @@ class LinkingEvidence:
         self.star_last[[names.table_number[table] for table, column in last.columns if column == STAR]] = 1.0
         # The best score of a mentioned value that the column holds; each value shared among the columns that hold it.
         self.value, self.value_share = np.zeros((2, len(names.columns)))
-        mentioned = self._add_value_matches(values, names.column_number)
+        mention_count = self._add_value_matches(values, names.column_number)
         # How usual columns of such names are.
         self.usual = np.array([associations.usual.get(head, 0.0) for head in names.column_heads])
         self.turn: Mapping[str, float] = {  # what holds of the whole turn
             **find_question_cues(question),
-            "length": len(asked),
+            "length": len(tokens),
             "turns": len(history),
-            "values": mentioned,
+            "values": mention_count,
             "last_selects": last.selects,
             # SQL that does more than list columns: what a linker alone found does not.
             "written": sum(any(role != "shown" for *_, role in use.roles) for use in uses) / max(1, len(uses)),
@@ -133,11 +133,11 @@ class LinkingEvidence:
         scores: dict[tuple[int, int], dict[int, float]] = defaultdict(lambda: defaultdict(float))
         for match in values:
             if (number := column_number.get((match.table, match.column))) is not None:
-                held = scores[match.start, match.end]
-                held[number] = max(held[number], match.score)
-        for held in scores.values():
-            total = sum(held.values())
-            for number, score in held.items():
+                column_scores = scores[match.start, match.end]
+                column_scores[number] = max(column_scores[number], match.score)
+        for column_scores in scores.values():
+            total = sum(column_scores.values())
+            for number, score in column_scores.items():
                 self.value[number] = max(self.value[number], score)
                 self.value_share[number] = max(self.value_share[number], score / total if total else 0.0)
         return len(scores)
@@ -202,8 +202,8 @@ Features = Mapping[str, Shares | float]  # a number is that of all items
 def build_first_table_features(e: LinkingEvidence) -> Features:
     """Return the features of tables for the first stage."""
     shape, last = e.shape, e.tables_before.last
-    explained, exclusive, new = _compute_explained_words(e)
-    by_columns = {**_build_best_features(e), "value_share": shape.max_by_table(e.value_share), "explained": explained}
+    coverage, exclusive, new = _compute_explained_words(e)
+    by_columns = {**_build_best_features(e), "value_share": shape.max_by_table(e.value_share), "explained": coverage}
     by_columns["exclusive"] = exclusive
     beside = {"": e.tables.share, "_exclusive": exclusive, "_last": last}
     return {
@@ -226,7 +226,7 @@ def build_first_table_features(e: LinkingEvidence) -> Features:
         "last_said": (last * e.tables.share).max(initial=0.0),
         "others_said": ((1 - last) * e.tables.share).max(initial=0.0),
         "star_last": e.star_last,
-        **{f"{role}_last": shape.max_by_table(used) for role, used in e.roles.items()},
+        **{f"{role}_last": shape.max_by_table(usage) for role, usage in e.roles.items()},
         "columns_last": shape.sum_columns_by_table(e.columns_before.last),
         "leaving": shape.leaving,
         "arriving": shape.arriving,
@@ -268,11 +268,11 @@ def build_first_column_features(e: LinkingEvidence, tables: Shares) -> Features:
     table = tables[shape.table_of]
     joins = np.zeros(len(table))
     np.maximum.at(joins, shape.end_columns, tables[shape.end_tables] * tables[shape.end_others])
-    contested, contested_sum = _compute_mention_shares(e.columns.mentions, table)
+    mention_share, mention_share_sum = _compute_mention_shares(e.columns.mentions, table)
     in_table = {
         "said": e.columns.share,
         "own_part": e.own_parts.share,
-        "associated": e.columns.associated_sum,
+        "associated": e.columns.association_sum,
         "value": e.value,
     }
     best = {name: shape.max_by_table(share)[shape.table_of] for name, share in in_table.items()}
@@ -288,14 +288,14 @@ def build_first_column_features(e: LinkingEvidence, tables: Shares) -> Features:
         **{f"{name}_less": best[name] - share for name, share in in_table.items()},
         "table_said": e.tables.share[shape.table_of],
         "table_place": e.tables.position[shape.table_of],
-        "contested": contested,
-        "contested_sum": contested_sum,
+        "contested": mention_share,
+        "contested_sum": mention_share_sum,
         "namesake": _scale_to_best_namesake(e, table),
         "value": e.value,
         "value_share": e.value_share,
         "value_and_table": e.value * table,
         "value_elsewhere": e.value.max(initial=0.0) * (e.value == 0),
-        **{f"{role}_last": used for role, used in e.roles.items()},
+        **{f"{role}_last": usage for role, usage in e.roles.items()},
         "table_last": e.tables_before.last[shape.table_of],
         "star_last": e.star_last[shape.table_of],
         "columns_last": shape.sum_columns_by_table(e.columns_before.last)[shape.table_of],
@@ -314,13 +314,13 @@ def build_first_column_features(e: LinkingEvidence, tables: Shares) -> Features:
 def build_second_column_features(e: LinkingEvidence, tables: Shares, columns: Shares) -> Features:
     """Return the features of columns for the second stage, with final table probabilities."""
     shape = e.shape
-    own = columns * (1 - shape.keys)
+    non_keys = columns * (1 - shape.keys)
     return {
         **build_first_column_features(e, tables),
         "p": columns,
         "p_less": shape.max_by_table(columns)[shape.table_of] - columns,
         "p_others": shape.sum_columns_by_table(columns)[shape.table_of] - columns,
-        "p_own_others": shape.sum_columns_by_table(own)[shape.table_of] - own,
+        "p_own_others": shape.sum_columns_by_table(non_keys)[shape.table_of] - non_keys,
         "p_all": columns.sum(),
         "p_most": _scale_to_greatest(columns),
         "p_sister": _scale_to_best_namesake(e, columns),
@@ -346,22 +346,22 @@ def _build_best_features(e: LinkingEvidence) -> dict[str, Shares]:
     by_columns = {
         "column_said": e.columns.share,
         "own_part_said": e.own_parts.share,
-        "column_associated": e.columns.associated,
+        "column_associated": e.columns.association,
         "value": e.value,
     }
     return {name: e.shape.max_by_table(share) for name, share in by_columns.items()}
 
 
-def _build_name_features(mentioned: MentionScores, past: PastMentions) -> Features:
+def _build_name_features(mentions: MentionScores, past: PastMentions) -> Features:
     return {
-        "said": mentioned.share,
-        "said_wholly": (mentioned.share > 0.99).astype(float),
-        "said_most": _scale_to_greatest(mentioned.share),
-        "head": mentioned.head,
-        "said_place": mentioned.position,
-        "associated": mentioned.associated,
-        "associated_sum": mentioned.associated_sum,
-        "associated_most": _scale_to_greatest(mentioned.associated_sum),
+        "said": mentions.share,
+        "said_wholly": (mentions.share > 0.99).astype(float),
+        "said_most": _scale_to_greatest(mentions.share),
+        "head": mentions.head,
+        "said_place": mentions.position,
+        "associated": mentions.association,
+        "associated_sum": mentions.association_sum,
+        "associated_most": _scale_to_greatest(mentions.association_sum),
         **vars(past),
     }
 
@@ -392,14 +392,14 @@ def _compute_explained_words(e: LinkingEvidence) -> tuple[Shares, Shares, Shares
         holders[mention.stem].update(mention.holders.tolist())
     for mention in e.columns.mentions:
         holders[mention.stem].update(e.shape.table_of[mention.holders].tolist())
-    explained, exclusive, new = np.zeros((3, e.shape.tables))
+    coverage, exclusive, new = np.zeros((3, e.shape.tables))
     for tables in holders.values():
         numbers = np.fromiter(tables, dtype=np.intp)
-        explained[numbers] += 1 / len(holders)
+        coverage[numbers] += 1 / len(holders)
         exclusive[numbers] += 1 / len(tables)
         if not e.tables_before.last[numbers].any():
             new[numbers] += 1 / len(tables)
-    return explained, np.minimum(exclusive, 3.0), np.minimum(new, 3.0)
+    return coverage, np.minimum(exclusive, 3.0), np.minimum(new, 3.0)
 
 
 def _compute_mention_shares(mentions: Sequence[NameMention], table: Shares) -> tuple[Shares, Shares]:

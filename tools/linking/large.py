@@ -56,19 +56,19 @@ class TableShortener:
     def __init__(self, schema: Schema) -> None:
         self._schema, self._lists = schema, find_code_tables(schema)
         self._family = find_table_families(schema) | find_unions(schema)
-        self._whole = WHOLE
+        self._quota = WHOLE
         self._first: dict[str, str] = {}
         self._columns: dict[str, list[str]] = {}
 
     def is_table_shown_whole(self, table: TableSchema) -> bool:
         """Whether the table would be returned whole, rather than shortened, if it came next."""
-        return self._whole > 0 and table.name not in self._lists and not self._find_similar_earlier_table(table)
+        return self._quota > 0 and table.name not in self._lists and not self._find_similar_earlier_table(table)
 
     def shorten_next_table(self, table: TableSchema) -> TableSchema:
         """Return the next table in short form, or whole if it is among the first few."""
         if codes := self._lists.get(table.name):
-            own = replace(codes, table="")
-            columns = (replace(each, codes=own if each.name == codes.key else None) for each in table.columns)
+            inline = replace(codes, table="")
+            columns = (replace(column, codes=inline if column.name == codes.key else None) for column in table.columns)
             return replace(_reduce_samples(replace(table, columns=tuple(columns))), brief=True)
         if like := self._find_similar_earlier_table(table):
             return replace(table, like=like)
@@ -80,7 +80,7 @@ class TableShortener:
             return table
         if not self.is_table_shown_whole(table):
             return replace(_reduce_samples(table, _select_date_samples), brief=True)
-        self._whole -= 1
+        self._quota -= 1
         return table
 
     def _find_similar_earlier_table(self, table: TableSchema) -> str:
@@ -96,18 +96,18 @@ def shorten_schema(part: Schema, schema: Schema) -> Schema:
     """Return a part of a large schema with all but the first few tables shortened."""
     light = TableShortener(schema)
     tables = [light.shorten_next_table(table) for table in part.tables]
-    listed = {table.name for table in tables} & find_code_tables(schema).keys()
+    code_tables = {table.name for table in tables} & find_code_tables(schema).keys()
 
     # Meanings stand beside the codes themselves if these are shown.
     def drop_repeated_codes(column: ColumnSchema) -> ColumnSchema:
-        return replace(column, codes=None) if column.codes and column.codes.table in listed else column
+        return replace(column, codes=None) if column.codes and column.codes.table in code_tables else column
 
     return replace(
         part, tables=tuple(replace(table, columns=tuple(map(drop_repeated_codes, table.columns))) for table in tables)
     )
 
 
-def choose_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
+def choose_values(text: str, matches: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
     """Return the values found in the question that are to be shown with a part of the schema.
 
     Of values with the same words, only those of its first tables and their codes are returned. In a crowd of values,
@@ -117,16 +117,16 @@ def choose_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple
     for key in part.foreign_keys:
         if not any(key.ref_table == table.name for table in part.tables[:WHOLE]):
             place[key.ref_table] = min(place[key.ref_table], place[key.table])
-    near = sorted((match for match in found if match.table in place), key=lambda match: place[match.table])
-    meant = [
+    near = sorted((match for match in matches if match.table in place), key=lambda match: place[match.table])
+    likely = [
         match
         for match in select_likely_values(text, near, part)
         if match.how in WHOLE_VALUE or (match.how == "abbreviation" and not match.mention.islower())
     ]
     first: dict[tuple[int, int], int] = {}
-    for match in meant:
+    for match in likely:
         first.setdefault((match.start, match.end), max(WHOLE, place[match.table]))
-    return tuple(match for match in meant if place[match.table] <= first[match.start, match.end])
+    return tuple(match for match in likely if place[match.table] <= first[match.start, match.end])
 
 
 def _reduce_samples(table: TableSchema, keep: Callable[[ColumnSchema], Sequence[Cell]] = lambda _: ()) -> TableSchema:
@@ -145,8 +145,8 @@ def _select_date_samples(column: ColumnSchema) -> Sequence[Cell]:
 @cache_in_first_argument
 def find_code_tables(schema: Schema) -> Mapping[str, CodeMeanings]:
     """Return the code tables of a schema by name, each with the meanings of its codes."""
-    told = [column.codes for table in schema.tables for column in table.columns if column.codes]
-    return {codes.table: codes for codes in told if not codes.part}
+    code_lists = [column.codes for table in schema.tables for column in table.columns if column.codes]
+    return {codes.table: codes for codes in code_lists if not codes.part}
 
 
 @cache_in_first_argument
@@ -166,19 +166,19 @@ def find_tables_of_views(schema: Schema) -> Mapping[str, Sequence[str]]:
 @cache_in_first_argument
 def find_unions(schema: Schema) -> dict[str, Sequence[str]]:
     """Map each view that unites tables of one family to the names of the family's tables."""
-    united: dict[str, Sequence[str]] = {}
+    unions: dict[str, Sequence[str]] = {}
     for name, tables in find_tables_of_views(schema).items():
         members = max((find_table_families(schema).get(table, ()) for table in tables), key=len, default=())
         if len({*members} & {*tables}) > 1 and {*members} >= find_table_families(schema).keys() & {*tables}:
-            united[name] = members
-    return united
+            unions[name] = members
+    return unions
 
 
 @cache_in_first_argument
 def find_shared_codes(schema: Schema) -> Sequence[str]:
     """Return the names of tables that each hold the codes of several lists."""
-    told = [column.codes for table in schema.tables for column in table.columns if column.codes]
-    return list(dict.fromkeys(codes.table for codes in told if codes.part))[:_REGISTERS]
+    code_lists = [column.codes for table in schema.tables for column in table.columns if column.codes]
+    return list(dict.fromkeys(codes.table for codes in code_lists if codes.part))[:_REGISTERS]
 
 
 # Copies of others, and parts of one that numbers in their names tell apart.
@@ -188,13 +188,13 @@ def find_shared_codes(schema: Schema) -> Sequence[str]:
 def find_copies(schema: Schema) -> frozenset[str]:
     """Return the names of tables that are likely copies, backups, staging or deprecated."""
     # A hint in a name counts if the table without the hint exists.
-    numbered = find_table_families(schema)
+    families = find_table_families(schema)
     originals = [
         table
         for table in schema.tables
         if table.kind == "table"
         and not _is_named_or_described_as_copy(table, schema)
-        and (table.name in numbered or not extract_copy_words(table))
+        and (table.name in families or not extract_copy_words(table))
     ]
     return frozenset(
         table.name
@@ -206,34 +206,34 @@ def find_copies(schema: Schema) -> frozenset[str]:
 
 def _is_named_or_described_as_copy(table: TableSchema, schema: Schema) -> bool:
     words = _split_table_name(table)
-    dated = _DATED.sub("", table.name)
+    name = _DATED.sub("", table.name)
     if {words[0], words[-1]} & _SET_ASIDE or _SAID_ASIDE.search(f"{table.name.replace('_', ' ')}. {table.comment}"):
         return True
-    return dated != table.name and schema.table(dated) is not None and table.name not in find_table_families(schema)
+    return name != table.name and schema.table(name) is not None and table.name not in find_table_families(schema)
 
 
 def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
     """Whether `table` is likely a copy of `other`: similar columns and a telltale difference."""
-    kin, own, theirs = (
+    kin, ours, theirs = (
         find_table_families(schema).get(table.name, ()),
         _get_column_names(table),
         _get_column_names(other),
     )
-    if table is other or other.name in kin or len(theirs) < 2 or len(own & theirs) < _SAME * len(own | theirs):
+    if table is other or other.name in kin or len(theirs) < 2 or len(ours & theirs) < _SAME * len(ours | theirs):
         return False
     # Tables that hold together about as many rows as the other one are its partitions.
-    rows = sum(each.row_count or 0 for each in map(schema.table, kin) if each)
+    rows = sum(member.row_count or 0 for member in map(schema.table, kin) if member)
     if rows and abs(rows - (other.row_count or 0)) <= _COUNTED_SO * rows:
         return False
-    words, said = set(_split_table_name(table)), set(_split_table_name(other))
-    if words & _COPIES or (said < words and all(map(str.isdecimal, words - said))):
+    words, other_words = set(_split_table_name(table)), set(_split_table_name(other))
+    if words & _COPIES or (other_words < words and all(map(str.isdecimal, words - other_words))):
         return True
     # Lists of codes have the same few columns without being copies: their names share no more than a prefix of many.
-    alike = len(own & theirs) > _LIST_COLUMNS or any(
-        _count_tables_named(schema)[word] <= _NAMED for word in words & said
+    alike = len(ours & theirs) > _LIST_COLUMNS or any(
+        _count_tables_named(schema)[word] <= _NAMED for word in words & other_words
     )
-    unkeyed = bool(other.primary_key) and not table.primary_key and not kin
-    return alike and unkeyed and (table.row_count or 0) <= (other.row_count or 0)
+    lacks_key = bool(other.primary_key) and not table.primary_key and not kin
+    return alike and lacks_key and (table.row_count or 0) <= (other.row_count or 0)
 
 
 @cache_in_first_argument
@@ -262,7 +262,7 @@ def find_table_families(schema: Schema) -> dict[str, Sequence[str]]:
 def _has_sequence(names: Sequence[str]) -> bool:
     """Whether the numbers in table names are years or consecutive."""
     numbers = [[int(number) for number in _NUMBERS.findall(name)] for name in names]
-    if all(any(1900 <= int(str(number)[:4]) < 2100 for number in each) for each in numbers):
+    if all(any(1900 <= int(str(number)[:4]) < 2100 for number in group) for group in numbers):
         return True
     varying = [set(column) for column in zip(*numbers, strict=True) if len(set(column)) > 1]
     return all(max(column) - min(column) < len(column) for column in varying)

@@ -75,18 +75,18 @@ def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: fl
         items: Scored items, most probable first.
         threshold: Items at or above it are kept (Track-SQL's s); where there are none, the most probable is.
     """
-    shown = [item for item in items if item.p >= threshold] or items[:1]
+    likely = [item for item in items if item.p >= threshold] or items[:1]
     # The order of these dictionaries is the order in which tables and columns are shown.
-    columns: dict[str, dict[str, None]] = {item.table: {} for item in shown}
-    for item in shown:
+    columns: dict[str, dict[str, None]] = {item.table: {} for item in likely}
+    for item in likely:
         if item.column and item.column != STAR:
             columns[item.table][item.column] = None
     keys = find_all_joining_keys(schema, columns) if threshold > 0 else ()
     for key in keys:
         for table, ends in ((schema.table(key.table), key.columns), (schema.table(key.ref_table), key.ref_columns)):
             if table:
-                held = columns.setdefault(table.name, {})
-                held.update((column.name, None) for column in map(table.column, ends) if column)
+                names = columns.setdefault(table.name, {})
+                names.update((column.name, None) for column in map(table.column, ends) if column)
     for table in schema.tables:
         if table.name in columns:
             shown_by = table.key or [column.name for column in table.columns[:1]]

@@ -68,10 +68,10 @@ class SchemaLinker:
         evidence = LinkingEvidence(question, history, values, names, load_shipped_associations())
         tables, columns, stars = (array.tolist() for array in load_shipped_model().score(evidence))
         uses = [names.past_use(turn.sql) for turn in history]
-        used = {place for use in uses for place in (*use.columns, *((table, None) for table in use.tables))}
-        whole, all_columns = ([(name, column) for name in names.table_number] for column in (None, STAR))
+        used_places = {place for use in uses for place in (*use.columns, *((table, None) for table in use.tables))}
+        all_tables, all_columns = ([(name, column) for name in names.table_number] for column in (None, STAR))
         items = [
-            SchemaItem(*place, p, place in used or (place[1] is not None and (place[0], STAR) in used))
-            for place, p in zip([*whole, *names.columns, *all_columns], [*tables, *columns, *stars], strict=True)
+            SchemaItem(*place, p, place in used_places or (place[1] is not None and (place[0], STAR) in used_places))
+            for place, p in zip([*all_tables, *names.columns, *all_columns], [*tables, *columns, *stars], strict=True)
         ]
         return tuple(sorted(items, key=lambda item: -item.p))

@@ -83,10 +83,10 @@ def _reduce_row_groups(rows: Array, group_of: Numbers, count: int, how: np.ufunc
     """Reduce the rows of each group to one row, by default to the maximum; 0 for empty groups."""
     order = np.argsort(group_of, kind="stable")
     groups, starts = np.unique(group_of[order], return_index=True)
-    found = np.zeros((count, rows.shape[1]), dtype=np.float32)
+    result = np.zeros((count, rows.shape[1]), dtype=np.float32)
     if len(groups):
-        found[groups] = how.reduceat(rows[order], starts, axis=0)
-    return found
+        result[groups] = how.reduceat(rows[order], starts, axis=0)
+    return result
 
 
 @dataclass(frozen=True)
@@ -172,17 +172,17 @@ def combine_log_odds(p: Shares, odds: Shares) -> Shares:
 
 
 def _compute_log_odds(p: Shares) -> Shares:
-    clipped = np.clip(p, _MARGIN, 1 - _MARGIN)
-    return np.log(clipped / (1 - clipped))
+    share = np.clip(p, _MARGIN, 1 - _MARGIN)
+    return np.log(share / (1 - share))
 
 
 def build_feature_matrix(names: Sequence[str], features: Features, rows: Numbers) -> Matrix:
     """Return the named features of the given rows as a matrix, one column per feature."""
-    filled = np.empty((len(rows), len(names)), dtype=np.float32)
+    matrix = np.empty((len(rows), len(names)), dtype=np.float32)
     for place, name in enumerate(names):
         feature = features[name]
-        filled[:, place] = feature[rows] if isinstance(feature, np.ndarray) else feature
-    return filled
+        matrix[:, place] = feature[rows] if isinstance(feature, np.ndarray) else feature
+    return matrix
 
 
 def standardize_inputs(inputs: Matrix, mean: Array, scale: Array) -> Matrix:
@@ -202,9 +202,9 @@ def _apply_relu_layer(rows: Array, weights: Array) -> Array:
     return np.maximum(_apply_linear_layer(rows, weights), 0)
 
 
-def unpack_model_part(kind: type[Part], name: str, stored: Mapping[str, npt.NDArray[Any]]) -> Part:
+def unpack_model_part(kind: type[Part], name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Part:
     """Rebuild a forest or network from its stored arrays; matrices have half precision."""
-    parts: dict[str, Any] = {field.name: stored[f"{name}.{field.name}"] for field in fields(cast("Any", kind))}
+    parts: dict[str, Any] = {field.name: arrays[f"{name}.{field.name}"] for field in fields(cast("Any", kind))}
     for field, array in parts.items():
         if array.ndim == 0 or array.dtype.kind == "U":
             parts[field] = array.item() if array.ndim == 0 else tuple(array.tolist())
@@ -225,9 +225,9 @@ class LinkingModel:
     @classmethod
     def read(cls, path: Path) -> LinkingModel:
         """Read a linking model from an archive of NumPy arrays."""
-        with np.load(path, allow_pickle=False) as stored:
-            net = unpack_model_part(MessagePassingNet, "net", stored) if "net.table_in" in stored else None
-            return cls(*(unpack_model_part(DecisionForest, stage, stored) for stage in STAGES), net=net)
+        with np.load(path, allow_pickle=False) as arrays:
+            net = unpack_model_part(MessagePassingNet, "net", arrays) if "net.table_in" in arrays else None
+            return cls(*(unpack_model_part(DecisionForest, stage, arrays) for stage in STAGES), net=net)
 
     def score(self, e: LinkingEvidence) -> tuple[Shares, Shares, Shares]:
         """Return the probabilities of tables, columns and `table.*`."""

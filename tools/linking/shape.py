@@ -83,8 +83,8 @@ class SchemaShape(SchemaGraph):
         self.keys[self.end_columns] = 1.0
         # 1 for the first text column of its table that is no key: what a thing is called.
         self.display = np.zeros(len(columns))
-        named = np.flatnonzero((self.kinds["text"] > 0) & (self.keys == 0))
-        self.display[named[np.unique(table_of[named], return_index=True)[1]]] = 1.0
+        candidates = np.flatnonzero((self.kinds["text"] > 0) & (self.keys == 0))
+        self.display[candidates[np.unique(table_of[candidates], return_index=True)[1]]] = 1.0
         # How many columns each table has, how many foreign keys, and how many refer to it.
         self.sizes = self.sum_columns_by_table(np.ones(len(columns)))
         self.leaving, self.arriving = np.zeros((2, self.tables))

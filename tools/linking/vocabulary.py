@@ -36,8 +36,8 @@ class MentionScores:
     share: Shares  # how much of its name, or of its description, rare words counting more
     head: Shares  # how well the last word, which tells what the thing is
     position: Shares  # where in the text first; 1 where not at all
-    associated: Shares  # the best weight of a learned association with its name
-    associated_sum: Shares
+    association: Shares  # the best weight of a learned association with its name
+    association_sum: Shares
     mentions: Sequence[NameMention]
 
 
@@ -45,14 +45,14 @@ class _WordIndex:
     """An index of the word stems of texts, one text per schema item."""
 
     def __init__(self, texts: Sequence[tuple[str, ...]]) -> None:
-        stemmed = [[stem_word(word) for word in text] for text in texts]
+        stems = [[stem_word(word) for word in text] for text in texts]
         self.holders = _group_numbers_by_stem(
-            (part, number) for number, parts in enumerate(stemmed) for part in dict.fromkeys(parts)
+            (part, number) for number, parts in enumerate(stems) for part in dict.fromkeys(parts)
         )
-        self._headed = _group_numbers_by_stem((parts[-1], number) for number, parts in enumerate(stemmed) if parts)
-        self._weight = {part: math.log(1 + len(texts) / len(held)) for part, held in self.holders.items()}
-        self._size = np.array([sum(self._weight[part] for part in dict.fromkeys(parts)) or 1.0 for parts in stemmed])
-        self._joined = {fold("".join(text)): [*map(stem_word, text)] for text in texts if len(text) > 1}
+        self._head_holders = _group_numbers_by_stem((parts[-1], number) for number, parts in enumerate(stems) if parts)
+        self._weight = {part: math.log(1 + len(texts) / len(numbers)) for part, numbers in self.holders.items()}
+        self._size = np.array([sum(self._weight[part] for part in dict.fromkeys(parts)) or 1.0 for parts in stems])
+        self._compounds = {fold("".join(text)): [*map(stem_word, text)] for text in texts if len(text) > 1}
         self._spellings = {word: stem_word(word) for text in texts for word in text if len(word) > 3}
 
     def score(self, mentions: Sequence[NameMention]) -> tuple[Shares, Shares]:
@@ -60,7 +60,7 @@ class _WordIndex:
         sums, heads = np.zeros((2, len(self._size)))
         for mention in mentions:
             sums[self.holders.get(mention.stem, [])] += mention.share * self._weight.get(mention.stem, 0.0)
-            heads[self._headed.get(mention.stem, [])] = mention.share
+            heads[self._head_holders.get(mention.stem, [])] = mention.share
         return sums / self._size, heads
 
     def find_matching_stems(self, word: Word) -> list[tuple[str, float]]:
@@ -70,18 +70,18 @@ class _WordIndex:
         # A name that is written as one word: `orderItems`, `co2`, `unitprice`.
         parts = [stem_word(part) for part in split_name_into_words(word.text)]
         if len(parts) < 2 or not all(part in self.holders for part in parts):
-            parts = self._joined.get(word.folded, [])
+            parts = self._compounds.get(word.folded, [])
         if parts or len(word.folded) <= 3:
             return [(part, 1.0) for part in parts]
         near = find_intended_word(word.folded, self._spellings.keys())
         return [(self._spellings[near[0]], near[1])] if near else []
 
 
-def _group_numbers_by_stem(held: Iterable[tuple[str, int]]) -> dict[str, npt.NDArray[np.intp]]:
+def _group_numbers_by_stem(pairs: Iterable[tuple[str, int]]) -> dict[str, npt.NDArray[np.intp]]:
     numbers: dict[str, list[int]] = defaultdict(list)
-    for part, number in held:
+    for part, number in pairs:
         numbers[part].append(number)
-    return {part: np.array(found, dtype=np.intp) for part, found in numbers.items()}
+    return {part: np.array(group, dtype=np.intp) for part, group in numbers.items()}
 
 
 class Vocabulary:
@@ -94,9 +94,9 @@ class Vocabulary:
     def __init__(self, names: Sequence[tuple[str, ...]], descriptions: Sequence[tuple[str, ...]]) -> None:
         self._count = len(names)
         self._texts = [_WordIndex(names), *([_WordIndex(descriptions)] if any(descriptions) else [])]
-        held = [pair for text in self._texts for pair in text.holders.items()]
-        self._holders = dict(reversed(held))
-        for part, numbers in held:
+        pairs = [pair for text in self._texts for pair in text.holders.items()]
+        self._holders = dict(reversed(pairs))
+        for part, numbers in pairs:
             self._holders[part] = np.union1d(self._holders[part], numbers)
 
     def find_mentions(self, words: Sequence[Word]) -> Sequence[NameMention]:
@@ -149,5 +149,5 @@ class WordAssociations:
 @cache
 def load_shipped_associations() -> WordAssociations:
     """Load the word associations that are shipped with the package."""
-    stored = json.loads((files(__package__ or "") / "data" / "associations.json").read_text("utf-8"))
-    return WordAssociations(stored["pairs"], stored["usual"])
+    content = json.loads((files(__package__ or "") / "data" / "associations.json").read_text("utf-8"))
+    return WordAssociations(content["pairs"], content["usual"])

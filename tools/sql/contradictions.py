@@ -1,4 +1,4 @@
-"""What a query says against the words of its question: another direction, or no ranking at all."""
+"""Contradictions between a query and its question: another direction, or no ranking at all."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SUPERLATIVE = re.compile(
 
 def find_contradiction(question: str, sql: str) -> str:
     """Return why the SQL contradicts the words of the question; empty if nothing is wrong."""
-    if not any(each.search(question) for each in (_HIGHEST, _LOWEST, _DESCENDING, _TOP)) or not _ORDER.search(sql):
+    if not any(cue.search(question) for cue in (_HIGHEST, _LOWEST, _DESCENDING, _TOP)) or not _ORDER.search(sql):
         return ""  # most questions, whose SQL need not be read
     try:
         query = read_in_any_dialect(sql)
@@ -62,11 +62,11 @@ def _is_descending(term: exp.Expr) -> bool:
 
 
 def find_missing_rank(question: str, query: Query) -> str:
-    """Return the superlative of a question whose query ranks nothing; empty if nothing is missing.
+    """Return the superlative of a question whose query ranks nothing; empty if there is none.
 
     Where a column is called so ("the highest position"), it may be what the question means.
     """
     superlatives = [match[0] for match in _SUPERLATIVE.finditer(question)]
     names = " ".join(column.name.lower() for column in query.find(exp.Column))
-    named = any(superlative[:3].lower() in names for superlative in superlatives)
-    return "" if named or query.ranks_rows else next(iter(superlatives), "")
+    is_column_name = any(superlative[:3].lower() in names for superlative in superlatives)
+    return "" if is_column_name or query.ranks_rows else next(iter(superlatives), "")

@@ -116,12 +116,12 @@ class QueryExplainer:
         with_ = node.args.get("with_")
         if with_ is None:
             return words
-        defined = [f"{humanize_name(cte.alias)!r} is {self.describe_query(cte.this)}" for cte in with_.expressions]
-        return f"{words}, where {join_words(defined)}"
+        definitions = [f"{humanize_name(cte.alias)!r} is {self.describe_query(cte.this)}" for cte in with_.expressions]
+        return f"{words}, where {join_words(definitions)}"
 
     def _describe_compound_query(self, node: exp.SetOperation) -> str:
-        if (shared := self._describe_similar_sides(node)) is not None:
-            return shared + self._describe_order_and_limit(node)
+        if (description := self._describe_similar_sides(node)) is not None:
+            return description + self._describe_order_and_limit(node)
         kind = node.key if node.args.get("distinct") is not False or node.key != "union" else "union all"
         sides = (f"({self.describe_query(node.this)})", f"({self.describe_query(node.expression)})")
         return _COMPOUND[kind].format(*sides) + self._describe_order_and_limit(node)
@@ -188,9 +188,9 @@ class QueryExplainer:
         columns = [self.query.column(side) for side in (parts[0].left, parts[0].right)]
         ends = {end.item for end in columns if end is not None}
         tables = {table for table, _ in ends}
-        read = [table.name for _, table in scope.tables]
+        table_names = [table.name for _, table in scope.tables]
         keys = [key for key in self.query.schema.foreign_keys if {key.table, key.ref_table} == tables]
-        if len(tables) != 2 or len(set(read)) < len(read) or len(keys) != 1 or len(keys[0].columns) != 1:
+        if len(tables) != 2 or len(set(table_names)) < len(table_names) or len(keys) != 1 or len(keys[0].columns) != 1:
             return False
         return ends == {(keys[0].table, keys[0].columns[0]), (keys[0].ref_table, keys[0].ref_columns[0])}
 
@@ -201,9 +201,9 @@ class QueryExplainer:
 
     def _describe_term(self, term: exp.Expr, node: exp.Expr | None) -> str:
         """Describe a term of GROUP BY or ORDER BY; a number refers to an output column."""
-        selected = node.selects if isinstance(node, exp.Query) else []
-        if isinstance(term, exp.Literal) and term.is_int and 0 < int(term.name) <= len(selected):
-            return self.say(selected[int(term.name) - 1].unalias())
+        outputs = node.selects if isinstance(node, exp.Query) else []
+        if isinstance(term, exp.Literal) and term.is_int and 0 < int(term.name) <= len(outputs):
+            return self.say(outputs[int(term.name) - 1].unalias())
         return self.say(term)
 
     def _describe_order_and_limit(self, node: exp.Expr) -> str:
@@ -243,7 +243,7 @@ class QueryExplainer:
             if isinstance(part, (*_CONDITIONS, exp.Query)):
                 continue
             method = next((method for kinds, method in self._describers if isinstance(part, kinds)), None)
-            arguments = [one for one in part.iter_expressions() if not isinstance(one, exp.Identifier)]
+            arguments = [argument for argument in part.iter_expressions() if not isinstance(argument, exp.Identifier)]
             if method is None or (method == self._describe_function and len(arguments) != 1):
                 return False
         return True
@@ -255,7 +255,7 @@ class QueryExplainer:
     def describe_order_by(self, node: exp.Expr, query: exp.Expr | None = None) -> str:
         """Describe the terms of an ORDER BY clause in words."""
         return join_words(
-            [f"{self._describe_term(one.this, query)} {self.describe_sort_direction(one)}" for one in node.expressions],
+            [f"{self._describe_term(key.this, query)} {self.describe_sort_direction(key)}" for key in node.expressions],
             "then",
         )
 
@@ -275,17 +275,17 @@ class QueryExplainer:
 
     def describe_source(self, source: QuerySource) -> str:
         """Describe a source of the FROM clause in words."""
-        if not source.own:
+        if not source.base_name:
             inner = f"({self.describe_query(source.query)})" if source.query is not None else self.say(source.node)
             return f"{inner} called {source.name!r}" if source.name else inner
         if not isinstance(source.node.this, exp.Identifier):
-            called = source.node.this or source.node
-            return f"the parts of {self.describe_all(called.expressions or called.args.get('rows_from') or [])}"
+            function = source.node.this or source.node
+            return f"the parts of {self.describe_all(function.expressions or function.args.get('rows_from') or [])}"
         return self.describe_source_name(source)
 
     def describe_source_name(self, source: QuerySource) -> str:
         """Describe the name of a source in words, as column references use it."""
-        if not source.own or not isinstance(source.node.this, exp.Identifier):
+        if not source.base_name or not isinstance(source.node.this, exp.Identifier):
             return repr(source.name) if source.name else "the sub-query"
         name = humanize_name(source.node.name)
         return f"{name} {source.name!r}" if self._needs_alias(source) else name
@@ -295,14 +295,14 @@ class QueryExplainer:
 
         Not by the other side of a UNION: what stands side by side is never named together.
         """
-        own = next((scope for scope in self.query.scopes if source in scope.sources), None)
+        origin = next((scope for scope in self.query.scopes if source in scope.sources), None)
         near = (
             scope
             for scope in self.query.scopes
-            if own is None or own in iterate_enclosing_scopes(scope) or scope in iterate_enclosing_scopes(own)
+            if origin is None or origin in iterate_enclosing_scopes(scope) or scope in iterate_enclosing_scopes(origin)
         )
-        names = {other.name for scope in near for other in scope.sources if other.own == source.own}
-        return len(names) > 1 and source.name != source.own
+        names = {other.name for scope in near for other in scope.sources if other.base_name == source.base_name}
+        return len(names) > 1 and source.name != source.base_name
 
     def _describe_column(self, node: exp.Expr) -> str:
         reference = self.query.at(node)
@@ -322,7 +322,7 @@ class QueryExplainer:
         return name if alone else f"{name} of {self.describe_source_name(reference.source)}"
 
     def _name_column(self, node: exp.Expr, name: str) -> str:
-        """Return a column's name in words; of what is summed up, without the unit if nothing is compared with it."""
+        """Return a column's name in words, without its unit if it is summed up and not compared."""
         column, parent = self.query.column(node), node.parent
         if column is None or not isinstance(parent, tuple(_AGGREGATES)):
             return humanize_name(name)
@@ -343,12 +343,12 @@ class QueryExplainer:
         if isinstance(inner, exp.Distinct):
             return f"{_AGGREGATES[type(node)]} different {self.describe_all(inner.expressions)}"
         separator = node.args.get("separator")
-        between = f" with {self.say(separator)} between them" if separator is not None else ""
+        separation = f" with {self.say(separator)} between them" if separator is not None else ""
         words = self.say(inner)
         if isinstance(node, exp.Sum) and words.startswith("total"):
-            return f"the sum of {words}{between}"
+            return f"the sum of {words}{separation}"
         of = "of " if not isinstance(inner.unnest(), exp.Column) else ""
-        return f"{_AGGREGATES[type(node)]} {of}{words}{between}"
+        return f"{_AGGREGATES[type(node)]} {of}{words}{separation}"
 
     def _describe_arithmetic(self, node: exp.Expr) -> str:
         sides = (node.this, node.args["expression"])
@@ -366,8 +366,8 @@ class QueryExplainer:
 
     def _describe_conditional(self, node: exp.Expr) -> str:
         otherwise = node.args.get("false")
-        rest = self.say(otherwise) if otherwise is not None else "nothing"
-        return f"{self.say(node.args['true'])} if {self.say(node.this)}, otherwise {rest}"
+        alternative = self.say(otherwise) if otherwise is not None else "nothing"
+        return f"{self.say(node.args['true'])} if {self.say(node.this)}, otherwise {alternative}"
 
     def _describe_window(self, node: exp.Expr) -> str:
         parts = [] if isinstance(node.this, exp.Identifier) else [self.say(node.this)]
@@ -382,9 +382,9 @@ class QueryExplainer:
         return " ".join(parts)
 
     def _describe_strftime(self, node: exp.Expr) -> str:
-        shown = self.read_text(node.args["format"])
-        part = _DATE_PARTS.get(shown or "")
-        return f"the {part} of {self.say(node.this)}" if part else f"{self.say(node.this)} in the form {shown!r}"
+        pattern = self.read_text(node.args["format"])
+        part = _DATE_PARTS.get(pattern or "")
+        return f"the {part} of {self.say(node.this)}" if part else f"{self.say(node.this)} in the form {pattern!r}"
 
     def _describe_date_part(self, node: exp.Expr) -> str:
         part, moment = (node.this, node.expression) if isinstance(node, exp.Extract) else (node.args["unit"], node.this)
@@ -392,8 +392,8 @@ class QueryExplainer:
 
     def _describe_json_extraction(self, node: exp.Expr) -> str:
         path = node.args["expression"]
-        shown = self.query.text(path) if isinstance(path, exp.JSONPath) else self.say(path)
-        return f"the part {shown} of {self.say(node.this)}"
+        path_text = self.query.text(path) if isinstance(path, exp.JSONPath) else self.say(path)
+        return f"the part {path_text} of {self.say(node.this)}"
 
     def _describe_round(self, node: exp.Expr) -> str:
         decimals = node.args.get("decimals")
@@ -402,7 +402,7 @@ class QueryExplainer:
     def _describe_function(self, node: exp.Expr) -> str:
         assert isinstance(node, exp.Func)
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
-        words = [self.say(one) for one in node.iter_expressions() if not isinstance(one, exp.Identifier)]
+        words = [self.say(argument) for argument in node.iter_expressions() if not isinstance(argument, exp.Identifier)]
         plain = humanize_name(name.lower())
         if len(words) > 1:  # what each of them is to it has no words
             return f"`{self.query.text(node)}`"
@@ -519,15 +519,15 @@ class ColumnHeading:
     """The heading of a result column."""
 
     words: str  # for people: its own name in words where it has one
-    counted: str = ""  # the table whose rows it counts, in words; empty if it counts nothing that has a name
+    table: str = ""  # the table whose rows it counts, in words; empty if it counts nothing that has a name
     counts_all: bool = False  # whether it counts all rows of that table
     meaning: str = ""  # what it holds, in words, if its name is one letter
 
 
 def headings(query: Query | None, columns: Sequence[str]) -> tuple[ColumnHeading, ...]:
     """Return a heading per result column; without a query the column's name in words."""
-    named = (_make_headings_from_sql(query, columns) if query else ()) or tuple(map(ColumnHeading, columns))
-    return tuple(replace(heading, words=humanize_name(heading.words)) for heading in named)
+    column_headings = (_make_headings_from_sql(query, columns) if query else ()) or tuple(map(ColumnHeading, columns))
+    return tuple(replace(heading, words=humanize_name(heading.words)) for heading in column_headings)
 
 
 @return_default_if_unparsable(())
@@ -540,18 +540,18 @@ def _make_headings_from_sql(query: Query, columns: Sequence[str]) -> tuple[Colum
 
 def _make_column_heading(item: exp.Expr, name: str, query: Query) -> ColumnHeading:
     node = item.unalias()
-    counted = _get_counted_table_name(node, query) if isinstance(node, exp.Count) else ""
+    table_name = _get_counted_table_name(node, query) if isinstance(node, exp.Count) else ""
     parts = {key for key, value in query.tree.args.items() if value}
-    counts_all = bool(counted) and parts <= {"expressions", "from_", "kind"}
+    counts_all = bool(table_name) and parts <= {"expressions", "from_", "kind"}
     is_named = isinstance(item, exp.Alias)
     if isinstance(node, exp.Column) or (is_named and len(name) > 1):
-        return ColumnHeading(name, counted, counts_all)
-    words = f"number of {counted}" if counted else QueryExplainer(query).say(node).removeprefix("the ")
+        return ColumnHeading(name, table_name, counts_all)
+    words = f"number of {table_name}" if table_name else QueryExplainer(query).say(node).removeprefix("the ")
     words = name if "`" in words or len(words) > _LONGEST_HEADING else words
     if is_named:
         is_count = isinstance(node, exp.Count) and isinstance(node.this, exp.Star)
-        return ColumnHeading(name, counted, counts_all, COUNT if is_count else words)
-    return ColumnHeading(words, counted, counts_all)
+        return ColumnHeading(name, table_name, counts_all, COUNT if is_count else words)
+    return ColumnHeading(words, table_name, counts_all)
 
 
 def _get_counted_table_name(node: exp.Count, query: Query) -> str:

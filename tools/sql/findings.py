@@ -53,12 +53,12 @@ class LimitedValueLookup:
 
     def __init__(self, values: ColumnValueLookup) -> None:
         self._values = values
-        self._left = MOST_LOOKED_UP
+        self._remaining = MOST_LOOKED_UP
 
     def holds(self, table: str, column: str, text: str) -> bool:
         """Whether a row has the text in the column, or the limit on look-ups is exceeded."""
-        self._left -= 1
-        return self._left < 0 or self._values.holds(table, column, text)
+        self._remaining -= 1
+        return self._remaining < 0 or self._values.holds(table, column, text)
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         return self._values.nearest(table, column, text, limit)

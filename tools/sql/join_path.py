@@ -15,7 +15,7 @@ _Links = Mapping[str, list[tuple[float, ForeignKey, str]]]
 _Way = tuple[tuple[ForeignKey, str], ...]
 
 
-def find_joining_keys(schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()) -> tuple[ForeignKey, ...]:
+def find_joining_keys(schema: Schema, tables: Iterable[str], stems: Collection[str] = ()) -> tuple[ForeignKey, ...]:
     """Return the cheapest foreign keys that connect tables, also through other tables.
 
     They come in the order in which a FROM clause can join them, starting at the first table. Tables that no keys
@@ -28,9 +28,9 @@ def find_joining_keys(schema: Schema, tables: Iterable[str], mentioned: Collecti
     Args:
         schema: Whose keys, declared or inferred, may be used.
         tables: Names in any case.
-        mentioned: Stems of the question's words: `reported by` distinguishes two keys to one table.
+        stems: Stems of the question's words: `reported by` distinguishes two keys to one table.
     """
-    return next(_find_join_trees(schema, tables, frozenset(mentioned)), ())
+    return next(_find_join_trees(schema, tables, frozenset(stems)), ())
 
 
 def find_all_joining_keys(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
@@ -38,25 +38,23 @@ def find_all_joining_keys(schema: Schema, tables: Iterable[str]) -> tuple[Foreig
     return tuple(chain.from_iterable(_find_join_trees(schema, tables, frozenset())))
 
 
-def _find_join_trees(
-    schema: Schema, tables: Iterable[str], mentioned: frozenset[str]
-) -> Iterator[tuple[ForeignKey, ...]]:
+def _find_join_trees(schema: Schema, tables: Iterable[str], stems: frozenset[str]) -> Iterator[tuple[ForeignKey, ...]]:
     """Yield the foreign keys of a join tree for each connected group of tables."""
-    wanted = list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
+    names = list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
     links: dict[str, list[tuple[float, ForeignKey, str]]] = {table.name: [] for table in schema.tables}
-    for key in sorted(schema.foreign_keys, key=lambda key: -len(mentioned & {*chain(*map(stem_name, key.columns))})):
-        one, other = schema.table(key.table), schema.table(key.ref_table)
-        if one and other and one is not other:
+    for key in sorted(schema.foreign_keys, key=lambda key: -len(stems & {*chain(*map(stem_name, key.columns))})):
+        table, target = schema.table(key.table), schema.table(key.ref_table)
+        if table and target and table is not target:
             cost = _INFERRED_COST if key.inferred else 1.0
-            links[one.name].append((cost, key, other.name))
-            links[other.name].append((cost, key, one.name))
-    while wanted:
-        tree, keys = {wanted[0]: None}, list[ForeignKey]()
-        while way := _find_cheapest_way(links, tree, {name for name in wanted if name not in tree}):
+            links[table.name].append((cost, key, target.name))
+            links[target.name].append((cost, key, table.name))
+    while names:
+        tree, keys = {names[0]: None}, list[ForeignKey]()
+        while way := _find_cheapest_way(links, tree, {name for name in names if name not in tree}):
             keys += (key for key, _ in way)
-            tree.update((joined, None) for _, joined in way)
+            tree.update((table, None) for _, table in way)
         yield tuple(keys)
-        wanted = [name for name in wanted if name not in tree]
+        names = [name for name in names if name not in tree]
 
 
 def _find_cheapest_way(links: _Links, tree: Iterable[str], goals: Collection[str]) -> _Way:
@@ -64,13 +62,13 @@ def _find_cheapest_way(links: _Links, tree: Iterable[str], goals: Collection[str
     # By Dijkstra's algorithm, from all tables of the tree at once.
     order = count()
     queue: list[tuple[float, int, str, _Way]] = [(0.0, next(order), table, ()) for table in tree]
-    passed: set[str] = set()
+    done_tables: set[str] = set()
     while queue:
         cost, _, table, way = heapq.heappop(queue)
         if table in goals:
             return way
-        if table not in passed:
-            passed.add(table)
+        if table not in done_tables:
+            done_tables.add(table)
             for step, key, other in links[table]:
                 heapq.heappush(queue, (cost + step, next(order), other, (*way, (key, other))))
     return ()

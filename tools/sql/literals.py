@@ -60,11 +60,11 @@ def find_searched_literals(
     What a column holds does not say what a row of it equals: of that the engine has its collations and types.
     `is_empty` says whether the query gave nothing.
     """
-    searched = chain.from_iterable(
+    candidates = chain.from_iterable(
         _find_literals(node, scope, query, contents, has_row, is_empty) for node, scope in query.comparisons
     )
-    found = tuple(dict.fromkeys(islice(searched, MOST_LOOKED_UP)))
-    return tuple(replace(one, near="", absent=False) if _is_other_spelling(one, found) else one for one in found)
+    items = tuple(dict.fromkeys(islice(candidates, MOST_LOOKED_UP)))
+    return tuple(replace(item, near="", absent=False) if _is_other_spelling(item, items) else item for item in items)
 
 
 def _find_literals(
@@ -88,8 +88,8 @@ def _find_literals(
         else:
             held = contents.holds(*column.item, text)
         is_text = isinstance(value, str)
-        plain, written = (normalize_constant_text(text), text.strip("%")) if is_text else (text, "")
-        literals.append((column, operand, plain, written, held))
+        plain, core = (normalize_constant_text(text), text.strip("%")) if is_text else (text, "")
+        literals.append((column, operand, plain, core, held))
     negated = isinstance(node, exp.NEQ) or query.around(node, exp.Not) is not None
     excluded = negated or any(held for *_, held in literals)
 
@@ -98,23 +98,23 @@ def _find_literals(
 
     needed = bool(literals) and is_empty and not excluded and _is_needed(node, query, scope)
     needed = needed and is_absent(node, literals[0][0])
-    for column, operand, text, written, held in literals:
+    for column, operand, text, core, held in literals:
         sought = bool(text) and (held or not excluded)
-        alike = contents.nearest(*column.item, written, 2) if has_row and written and not held else ()
-        near = alike[0] if len(alike) == 1 and alike[0] != written else ""
+        alike = contents.nearest(*column.item, core, 2) if has_row and core and not held else ()
+        near = alike[0] if len(alike) == 1 and alike[0] != core else ""
         absent = bool(text) and needed
         # Rows may come without it: those that it should leave out, or those of others in its list.
         if text and not (needed or held) and (near or (isinstance(node, exp.In) and not negated)):
             equals = exp.EQ(this=column.node.copy(), expression=operand.copy())
             absent = is_absent(node if is_pattern else equals, column)
-        yield SearchedLiteral(*column.item, text, held, sought, near if absent else "", written, absent, needed)
+        yield SearchedLiteral(*column.item, text, held, sought, near if absent else "", core, absent, needed)
 
 
-def _is_other_spelling(literal: SearchedLiteral, found: Sequence[SearchedLiteral]) -> bool:
-    """Whether a query that gives something looks for an absent literal beside the value that is like it."""
+def _is_other_spelling(literal: SearchedLiteral, literals: Sequence[SearchedLiteral]) -> bool:
+    """Whether a query with rows looks for an absent literal beside the value that is like it."""
     return not literal.needed and any(
         other.held and other.text in literal.near.casefold()
-        for other in found
+        for other in literals
         if (other.table, other.column) == (literal.table, literal.column) and other.text
     )
 
@@ -135,26 +135,26 @@ _PASSED_ON = (
 
 def _is_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
     """Whether the query has no result if no row meets a comparison."""
-    own = (condition for condition in query.conditions(scope) if condition.node is node)
-    return any(one.clause != "on" or one.is_required for one in own) and _makes_query_empty(scope.select, query, set())
+    uses = (condition for condition in query.conditions(scope) if condition.node is node)
+    return any(use.clause != "on" or use.is_required for use in uses) and _makes_query_empty(scope.select, query, set())
 
 
-def _makes_query_empty(node: exp.Expr, query: Query, seen: set[str]) -> bool:
+def _makes_query_empty(node: exp.Expr, query: Query, cte_names: set[str]) -> bool:
     """Whether the query has no result if a SELECT, or a named CTE, has none."""
     counts = isinstance(node, exp.Select) and any(item.find(exp.Count) for item in node.expressions)
     while node is not query.tree and (parent := node.parent) is not None:
         if isinstance(parent, exp.CTE):
-            if parent.alias in seen:
+            if parent.alias in cte_names:
                 return False
-            seen.add(parent.alias)
-            named = (table for table in query.find(exp.Table) if table.name == parent.alias)
-            return any(_makes_query_empty(table, query, seen) for table in named)
+            cte_names.add(parent.alias)
+            references = (table for table in query.find(exp.Table) if table.name == parent.alias)
+            return any(_makes_query_empty(table, query, cte_names) for table in references)
         compares = isinstance(parent, exp.Binary) and not isinstance(parent, exp.And | exp.Intersect)
         # A count of nothing is a number like others, and what a LEFT JOIN brings in is no condition.
         if (compares and counts) or (isinstance(parent, exp.Join) and parent.side):
             return False
-        listed = isinstance(parent, exp.Select) and node.arg_key == "expressions"
-        if not isinstance(parent, _PASSED_ON) or parent.args.get("negate") or listed:
+        is_output = isinstance(parent, exp.Select) and node.arg_key == "expressions"
+        if not isinstance(parent, _PASSED_ON) or parent.args.get("negate") or is_output:
             return False
         node = parent
     return True

@@ -1,4 +1,4 @@
-"""What names of tables and columns in a query mean, misspelt ones too.
+"""Corrections of table and column names in a query, and the names that a query asks for.
 
 A name is corrected if only one can be meant; for a new attempt all that may be meant is shown.
 """
@@ -34,11 +34,11 @@ class CorrectedQuery:
 
 @dataclass(frozen=True)
 class _NameCorrection:
-    """A correction of a name in a query; `meant` is the schema's name, if reported."""
+    """A correction of a name in a query; `target` is the schema's name, if reported."""
 
     parts: Sequence[exp.Identifier]
     text: str
-    meant: str = ""
+    target: str = ""
 
 
 @return_default_if_unparsable(None)
@@ -54,7 +54,7 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Corrected
     fixes = list(_correct_tables(unknown, paths, resolution) if unknown else _correct_columns(resolution))
     if not fixes or not all(place.text for place in fixes):
         return None
-    names = {_join_name_parts(place.parts): place.meant for place in fixes if place.meant}
+    names = {_join_name_parts(place.parts): place.target for place in fixes if place.target}
     return CorrectedQuery(_apply_name_corrections(query, fixes), names)
 
 
@@ -62,22 +62,22 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Corrected
 def _rewrite_table_names(sql: str, schema: Schema) -> str:
     query = Query.of(sql, schema.dialect, schema)
     naming, sources = query.rules.naming, [source for scope in query.scopes for source in scope.sources]
-    wrong = {one: path for one in sources if (path := _find_path(one, schema)) and not _is_exact(one, path, naming)}
-    called = Counter(naming.key(wrong[source][-1]) if source in wrong else source.name for source in sources)
+    wrong = {item: path for item in sources if (path := _find_path(item, schema)) and not _is_exact(item, path, naming)}
+    counts = Counter(naming.key(wrong[source][-1]) if source in wrong else source.name for source in sources)
     # Beside another of its name, one keeps the name that it is called by.
-    kept = {source for source, path in wrong.items() if not source.node.alias and called[naming.key(path[-1])] > 1}
+    clashing = {source for source, path in wrong.items() if not source.node.alias and counts[naming.key(path[-1])] > 1}
     rows = {source.name: source for source in wrong}
     places: list[_NameCorrection] = []
     for source, path in wrong.items():
         parts = _get_name_parts(source.node)[-len(path) :]
-        alias = f" AS {query.text(parts[-1])}" if source in kept else ""
+        alias = f" AS {query.text(parts[-1])}" if source in clashing else ""
         places.append(_NameCorrection(parts, naming.format_table_path(path) + alias))
     for reference in query.resolution.references:
         node, source = reference.node, reference.source
         qualifier = _get_name_parts(node)
         if source is None and not qualifier:  # a whole row, as in count(t)
             source, qualifier = rows.get(query.rules.key(node.this)), [node.this]
-        if source in wrong and source not in kept and qualifier and not source.node.alias:
+        if source in wrong and source not in clashing and qualifier and not source.node.alias:
             places.append(_NameCorrection(qualifier, naming.quote_name_if_needed(wrong[source][-1])))
     return _apply_name_corrections(query, places) if places else ""
 
@@ -135,9 +135,9 @@ def _correct_tables(
         if not isinstance(source.node, exp.Table):
             continue
         parts = _get_name_parts(source.node)
-        meant = _find_nearest(source.node.name, paths) or _find_nearest(_join_name_parts(parts), paths)
-        path = paths.get(meant, ())
-        yield _NameCorrection(parts[-len(path) :], naming.format_table_path(path), meant)
+        name = _find_nearest(source.node.name, paths) or _find_nearest(_join_name_parts(parts), paths)
+        path = paths.get(name, ())
+        yield _NameCorrection(parts[-len(path) :], naming.format_table_path(path), name)
         for reference in resolution.references if not source.node.alias else ():
             if reference.node.table == source.node.name:
                 yield _NameCorrection(_get_name_parts(reference.node)[-1:], naming.format_table_path(path[-1:]))
@@ -150,18 +150,18 @@ def _correct_columns(resolution: NameResolution) -> Iterator[_NameCorrection]:
         if reference.kind != "unknown" or reference.scope is None:
             continue
         sources = [s for s in reference.scope.sources if reference.node.table.lower() in ("", s.name)]
-        known = {name for source in sources for name in (source.columns or {}).values()}
+        names = {name for source in sources for name in (source.columns or {}).values()}
         node = reference.node.this
         if isinstance(node, exp.Identifier) and "start" in node.meta:
-            meant = _find_nearest(node.name, sorted(known))
-            yield _NameCorrection([node], naming.quote_name_if_needed(meant) if meant else "", meant)
+            name = _find_nearest(node.name, sorted(names))
+            yield _NameCorrection([node], naming.quote_name_if_needed(name) if name else "", name)
 
 
-def _find_nearest(name: str, known: Collection[str]) -> str:
+def _find_nearest(name: str, names: Collection[str]) -> str:
     """Return the only known name that is similar to `name`; empty if none or several are."""
-    near = find_similar(_normalize_name(name), list(map(_normalize_name, known)))
+    near = find_similar(_normalize_name(name), list(map(_normalize_name, names)))
     only = near and (len(near) == 1 or near[0][0] < near[1][0])
-    return next(other for other in known if _normalize_name(other) == near[0][1]) if only else ""
+    return next(other for other in names if _normalize_name(other) == near[0][1]) if only else ""
 
 
 def _normalize_name(name: str) -> str:
@@ -176,13 +176,13 @@ def find_requested_tables(schema: Schema, sql: str) -> frozenset[str]:
             words = [token.text.lower() for token in get_sqlglot_dialect(schema.dialect).tokenize(sql)]
         except SqlglotError:  # a quote that is never closed
             words = re.findall(r"\w+", sql.lower())
-        found = {table.name for word in words if (table := schema.table(word))}
+        tables = {table.name for word in words if (table := schema.table(word))}
         unknown = {word for before, word in pairwise(words) if before in ("from", "join") and not schema.table(word)}
     else:
         sources = [source for scope in query.scopes for source in scope.sources]
-        found = {source.table.name for source in sources if source.table}
+        tables = {source.table.name for source in sources if source.table}
         unknown = {source.node.name for source in sources if not source.known}
-    return frozenset(found | {near for name in unknown for near in find_nearest_names(name, names)})
+    return frozenset(tables | {near for name in unknown for near in find_nearest_names(name, names)})
 
 
 def extend_schema_for_query(schema: Schema, part: Schema, sql: str) -> Schema:
@@ -191,11 +191,11 @@ def extend_schema_for_query(schema: Schema, part: Schema, sql: str) -> Schema:
     A table that the part lacks comes whole and first: whoever wrote the query knew only its name. If the schema has no
     table of a name, those come whose names are most like it; if the tables have no column of a name, they come whole.
     """
-    named = find_requested_tables(schema, sql)
-    missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
+    table_names = find_requested_tables(schema, sql)
+    missing = [table for table in schema.tables if table.name in table_names and part.table(table.name) is None]
     columns = {table.name: dict.fromkeys(column.name for column in table.columns) for table in (*missing, *part.tables)}
     if query := read_query(sql, schema):
-        for table, column in sorted(query.used.columns):
+        for table, column in sorted(query.usage.columns):
             columns.setdefault(table, {})[column] = None
         for reference in query.resolution.references:
             for source in reference.scope.sources if reference.kind == "unknown" and reference.scope else ():
@@ -206,7 +206,7 @@ def extend_schema_for_query(schema: Schema, part: Schema, sql: str) -> Schema:
 
 
 def mend_string_quotes(sql: str, columns: Collection[str]) -> str:
-    """Return SQL of SQLite with texts in double quotes, which are none of the columns, in single ones."""
+    """Return SQLite's SQL with double-quoted texts in single quotes, except the columns' names."""
     try:
         query = Query.of(sql, "sqlite")
     except SQLParseError:

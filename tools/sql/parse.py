@@ -108,10 +108,10 @@ def parse(sql: str, dialect: str = "sqlite") -> ParsedQuery:
     """
     if len(sql) > MAX_LENGTH:
         raise SQLParseError(f"The SQL has {len(sql):,} characters; at most {MAX_LENGTH:,} are read.")
-    found = _read_cached(sql, dialect) if len(sql) <= REMEMBERED_LENGTH else _read_long_cached(sql, dialect)
-    if isinstance(found, str):
-        raise SQLParseError(found)
-    return found
+    outcome = _read_cached(sql, dialect) if len(sql) <= REMEMBERED_LENGTH else _read_long_cached(sql, dialect)
+    if isinstance(outcome, str):
+        raise SQLParseError(outcome)
+    return outcome
 
 
 def _parse_or_get_error(sql: str, dialect: str) -> ParsedQuery | str:
@@ -151,8 +151,8 @@ def _parse_query(sql: str, dialect: str) -> ParsedQuery:
         tree = _expand_in_tables(tree)
     if rules.words_as_text:
         _mark_bracketed_names(text, tree)
-    own = (QueryToken(token.token_type, token.text, token.start, token.end) for token in tokens)
-    return ParsedQuery(text, tuple(own), tree, rules)
+    query_tokens = (QueryToken(token.token_type, token.text, token.start, token.end) for token in tokens)
+    return ParsedQuery(text, tuple(query_tokens), tree, rules)
 
 
 _read_cached, _read_long_cached = lru_cache(512)(_parse_or_get_error), lru_cache(8)(_parse_or_get_error)
@@ -225,11 +225,11 @@ def _expand_in_tables(tree: exp.Expr) -> exp.Expr:
         return tree
     tree = tree.copy()
     for node in list(tree.find_all(exp.In)):
-        named = node.args.get("field")
-        if isinstance(named, exp.Column):
-            table = exp.Table(this=named.this, db=named.args.get("table"))
-        elif isinstance(named, exp.Func):
-            table = exp.Table(this=named)
+        field = node.args.get("field")
+        if isinstance(field, exp.Column):
+            table = exp.Table(this=field.this, db=field.args.get("table"))
+        elif isinstance(field, exp.Func):
+            table = exp.Table(this=field)
         else:
             continue
         node.set("field", None)

@@ -157,9 +157,9 @@ class Query(ParsedQuery):
     @staticmethod
     def of(sql: str, dialect: str, schema: Schema | None = None) -> Query:
         """Return the cached analysis of a query; without a schema, no tables are known."""
-        read = _read_cached if len(sql) <= REMEMBERED_LENGTH else _read_long_cached
+        analyze = _read_cached if len(sql) <= REMEMBERED_LENGTH else _read_long_cached
         with LOCK:  # of threads that ask first for a text, one reads it
-            return read(sql, dialect, None if schema is None else _SchemaKey(schema))
+            return analyze(sql, dialect, None if schema is None else _SchemaKey(schema))
 
     def edit(self) -> QueryCopy:
         """Return a copy of the query that may be changed."""
@@ -176,7 +176,7 @@ class Query(ParsedQuery):
         return tuple(self.tree.walk())
 
     def find(self, *kinds: type[N], within: exp.Expr | None = None) -> list[N]:
-        """Return the expressions of these kinds in the whole statement or a part of it, from the outside in."""
+        """Return the expressions of these kinds in the statement or a part of it, outermost first."""
         return [node for node in (self._nodes if within is None else within.walk()) if isinstance(node, kinds)]
 
     # Names
@@ -195,16 +195,16 @@ class Query(ParsedQuery):
         Columns of `tables` come before those of others. What is nothing by the dialect's rules is taken in any case.
         """
 
-        def misfit(one: Reference) -> tuple[bool, bool]:
-            table = one.source and one.source.table
-            return one.kind != "column", table is None or table.name not in tables
+        def misfit(reference: Reference) -> tuple[bool, bool]:
+            table = reference.source and reference.source.table
+            return reference.kind != "column", table is None or table.name not in tables
 
         loose = replace(self.rules, naming=replace(self.rules.naming, case="ignored"))
         rules = dict.fromkeys((self.rules, loose))
-        readings = (resolve(self.tree, self.schema, each, tables).references for each in rules)
-        found = (min(both, key=misfit) for both in zip(*readings, strict=True))
-        own = {id(one.node): one for one in found if one.scope is not None and one.scope.select is self.tree}
-        return tuple(own[id(node)] for node in self.find(exp.Column) if id(node) in own)
+        readings = (resolve(self.tree, self.schema, naming_rules, tables).references for naming_rules in rules)
+        choices = (min(both, key=misfit) for both in zip(*readings, strict=True))
+        by_node = {id(ref.node): ref for ref in choices if ref.scope is not None and ref.scope.select is self.tree}
+        return tuple(by_node[id(node)] for node in self.find(exp.Column) if id(node) in by_node)
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -246,8 +246,8 @@ class Query(ParsedQuery):
 
     def find_sources(self, node: exp.Expr, scope: Scope) -> list[QuerySource]:
         """Return the sources of a SELECT that an expression names, with repetitions."""
-        named = map(self.at, self.find(exp.Column, within=node))
-        return [one.source for one in named if one is not None and one.owner is scope and one.source is not None]
+        refs = map(self.at, self.find(exp.Column, within=node))
+        return [ref.source for ref in refs if ref is not None and ref.owner is scope and ref.source is not None]
 
     def literal(self, node: exp.Expr) -> str | float | None:
         """Return the value of a text or number literal; None for any other expression."""
@@ -282,7 +282,7 @@ class Query(ParsedQuery):
         return MappingProxyType({table.name: table for scope in self.scopes for _, table in scope.tables})
 
     @locked_cached_property
-    def used(self) -> UsedSchemaItems:
+    def usage(self) -> UsedSchemaItems:
         """The tables and columns that the query names, sub-queries included."""
         columns = {column.item for column in self.columns}
         stars = [reference.source for reference in self.resolution.references if reference.kind == "star"]
@@ -309,9 +309,9 @@ class Query(ParsedQuery):
         return QueryConstants(frozenset(plain), frozenset(filter(_NUMBER.fullmatch, numbers)))
 
     def list_compared_words(self) -> list[exp.Column]:
-        """Return the quoted words that columns are compared with; elsewhere such a word may be a name."""
-        compared = (node for node in self.find(exp.Column) if isinstance(node.parent, exp.Predicate))
-        words = (node for node in compared if node.this.args.get("quoted") and not node.table)
+        """Return the quoted words that columns are compared with; elsewhere they may be names."""
+        operands = (node for node in self.find(exp.Column) if isinstance(node.parent, exp.Predicate))
+        words = (node for node in operands if node.this.args.get("quoted") and not node.table)
         return [node for node in words if node.arg_key in _VALUES]
 
     # SELECTs and what belongs to them
@@ -345,20 +345,20 @@ class Query(ParsedQuery):
                     trees += [source.query for source in scope.sources if source.query is not None]
         return scopes
 
-    def own(self, scope: Scope, *kinds: type[N]) -> list[N]:
+    def find_in(self, scope: Scope, *kinds: type[N]) -> list[N]:
         """Return the expressions of these kinds in a SELECT, without those in sub-queries."""
         return [node for node in scope.nodes if isinstance(node, kinds)]
 
     def around(self, node: exp.Expr, *kinds: type[N]) -> N | None:
         """Return the nearest enclosing expression of these kinds within the SELECT, or None."""
-        found = node.find_ancestor(*kinds, exp.Select)
-        return found if isinstance(found, kinds) else None
+        ancestor = node.find_ancestor(*kinds, exp.Select)
+        return ancestor if isinstance(ancestor, kinds) else None
 
     def find_aggregates(self, scope: Scope, *kinds: type[exp.Expr]) -> list[exp.Expr]:
         """Return the aggregate calls in a SELECT, without sub-queries and window functions."""
-        own = (node for node in self.own(scope, *(kinds or (exp.AggFunc, exp.Anonymous))) if is_aggregate_call(node))
-        called = ((node, node.parent.parent if isinstance(node.parent, exp.Filter) else node.parent) for node in own)
-        return [node for node, around in called if not isinstance(around, exp.Window)]
+        calls = (fn for fn in self.find_in(scope, *(kinds or (exp.AggFunc, exp.Anonymous))) if is_aggregate_call(fn))
+        parents = ((node, node.parent.parent if isinstance(node.parent, exp.Filter) else node.parent) for node in calls)
+        return [node for node, around in parents if not isinstance(around, exp.Window)]
 
     def resolve_order_or_group_term(self, term: exp.Expr, scope: Scope) -> exp.Expr:
         """Return the expression that a GROUP BY or ORDER BY number or alias refers to."""
@@ -379,9 +379,9 @@ class Query(ParsedQuery):
 
     @locked_cached_property
     def comparisons(self) -> tuple[tuple[exp.Expr, Scope], ...]:
-        """The comparisons by =, !=, IN and LIKE, each with its SELECT, but for patterns that have an escape."""
-        found = ((node, scope) for scope in self.scopes for node in self.own(scope, *_COMPARED))
-        return tuple(pair for pair in found if not isinstance(pair[0].parent, exp.Escape))
+        """The comparisons by =, !=, IN and LIKE without ESCAPE, each with its SELECT."""
+        comparisons = ((node, scope) for scope in self.scopes for node in self.find_in(scope, *_COMPARED))
+        return tuple(pair for pair in comparisons if not isinstance(pair[0].parent, exp.Escape))
 
     # Conditions
 
@@ -410,7 +410,7 @@ class Query(ParsedQuery):
             yield from (QueryCondition(part, scope, "on", source) for part in get_join_conditions(source))
         yield from (QueryCondition(part, scope, "qualify") for part in split_at_and(args.get("qualify")))
         yield from (QueryCondition(part, scope, "having") for part in split_at_and(args.get("having")))
-        for node in self.own(scope, exp.Filter, exp.Func):
+        for node in self.find_in(scope, exp.Filter, exp.Func):
             if isinstance(node, exp.Filter):
                 yield from (QueryCondition(part, scope, "counted") for part in split_at_and(node.expression.this))
             elif is_aggregate_call(node) and isinstance(node.this, exp.Expr):
@@ -422,7 +422,7 @@ class Query(ParsedQuery):
 
     def find_column_equalities(self, scope: Scope) -> tuple[set[SourceColumn], list[tuple[SourceColumn, SourceColumn]]]:
         """Return the columns that equal a constant, and the pairs of columns that are equal."""
-        fixed: set[SourceColumn] = set()
+        constants: set[SourceColumn] = set()
         pairs: list[tuple[SourceColumn, SourceColumn]] = []
         for condition in self.conditions(scope):
             part = condition.node
@@ -433,23 +433,23 @@ class Query(ParsedQuery):
             if len(columns) == 2:
                 pairs.append((columns[0], columns[1]))
             elif columns and any(self.literal(side) is not None for side in (part.left, part.right)):
-                fixed.add(columns[0])
+                constants.add(columns[0])
         for place, source in enumerate(scope.sources):
             for name in source.using:
                 pairs += [((id(source), name), (id(other), name)) for other in scope.sources[:place]]
-        return fixed, pairs
+        return constants, pairs
 
     def find_repeating_sources(self, source: QuerySource, scope: Scope) -> list[QuerySource]:
         """Return the other sources that may have several rows per row of `source`."""
-        fixed, pairs = self.find_column_equalities(scope)
-        reached, left = {id(source)}, [other for other in scope.sources if other is not source]
+        constants, pairs = self.find_column_equalities(scope)
+        source_ids, remainder = {id(source)}, [other for other in scope.sources if other is not source]
         while True:
-            bound = fixed | {one for pair in pairs for one, other in (pair, pair[::-1]) if other[0] in reached}
-            single = [other for other in left if is_source_key_bound(other, bound)]
+            bound = constants | {end for pair in pairs for end, other in (pair, pair[::-1]) if other[0] in source_ids}
+            single = [other for other in remainder if is_source_key_bound(other, bound)]
             if not single:
-                return left
-            reached |= set(map(id, single))
-            left = [other for other in left if other not in single]
+                return remainder
+            source_ids |= set(map(id, single))
+            remainder = [other for other in remainder if other not in single]
 
     def find_unrepeated_source(self, scope: Scope) -> QuerySource | None:
         """Return a source whose rows the joins in FROM do not repeat, or None."""
@@ -484,19 +484,19 @@ class Query(ParsedQuery):
     @property
     def ranks_rows(self) -> bool:
         """Whether it orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
-        return bool(self.find(*_RANKS)) or any(isinstance(each.parent, exp.Not) for each in self.find(exp.Exists))
+        return bool(self.find(*_RANKS)) or any(isinstance(node.parent, exp.Not) for node in self.find(exp.Exists))
 
     @locked_cached_property
     def kept_ends(self) -> frozenset[str]:
         """The ends of which a condition, a window or a sub-query keeps only the rows."""
-        found = ((end, node.find_ancestor(exp.Select)) for end, kind in ENDS.items() for node in self.find(kind))
-        kept = {end for end, select in found if select is not self.tree}
+        calls = ((end, node.find_ancestor(exp.Select)) for end, kind in ENDS.items() for node in self.find(kind))
+        ends = {end for end, select in calls if select is not self.tree}
         for term in self.find(exp.Ordered):
             window, select = term.find_ancestor(exp.Window), term.find_ancestor(exp.Select)
             is_cut = select and select is not self.tree and select.args.get("limit")
             if isinstance(window.this, _FIRST_ROWS) if window else is_cut:
-                kept.add("max" if term.args.get("desc") else "min")
-        return frozenset(kept)
+                ends.add("max" if term.args.get("desc") else "min")
+        return frozenset(ends)
 
     @property
     def offset(self) -> exp.Expr | None:
@@ -526,7 +526,7 @@ class QueryCopy:
     def __init__(self, query: Query) -> None:
         self._grammar = query.rules.grammar
         self.tree = query.tree.copy()
-        self._copies = {id(one): other for one, other in zip(query.find(exp.Expr), self.tree.walk(), strict=True)}
+        self._copies = {id(old): new for old, new in zip(query.find(exp.Expr), self.tree.walk(), strict=True)}
 
     def of(self, node: N) -> N:
         """Return the copy of an original node."""
@@ -554,8 +554,8 @@ class _SchemaKey:
 
 
 def _analyze_query(sql: str, dialect: str, schema: _SchemaKey | None) -> Query:
-    known = Schema("", (), dialect=dialect) if schema is None else schema.schema
-    return Query(**vars(parse(sql, dialect)), schema=known)
+    full_schema = Schema("", (), dialect=dialect) if schema is None else schema.schema
+    return Query(**vars(parse(sql, dialect)), schema=full_schema)
 
 
 _read_cached, _read_long_cached = lru_cache(128)(_analyze_query), lru_cache(8)(_analyze_query)
@@ -578,7 +578,7 @@ def read_query(sql: str, schema: Schema) -> Query | None:
 @guard_nesting_depth
 def find_used_schema_items(sql: str, schema: Schema) -> UsedSchemaItems:
     """Return the tables and columns of a schema that a query uses, sub-queries included."""
-    return Query.of(sql, schema.dialect, schema).used
+    return Query.of(sql, schema.dialect, schema).usage
 
 
 @return_default_if_unparsable(QueryConstants())

@@ -41,17 +41,17 @@ def get_values_of_read_columns(sql: str, schema: Schema, columns: Mapping[tuple[
         return None  # named where our parser sees no table
     everything = _can_read_unnamed_columns(query, words)
     return [
-        kept
-        for (table, column), kept in columns.items()
-        if (found := tables.get(table)) is not None
-        and (everything or found.kind != "table" or _is_column_named(column, found, words))
+        value
+        for (table, column), value in columns.items()
+        if (table_schema := tables.get(table)) is not None
+        and (everything or table_schema.kind != "table" or _is_column_named(column, table_schema, words))
     ]
 
 
 def _find_named_tables(query: Query) -> dict[str, TableSchema] | None:
     """Return the schema's tables that a query names; None if it names anything else."""
-    own = {cte.alias.lower() for cte in query.find(exp.CTE)}
-    named: dict[str, TableSchema] = {}
+    ctes = {cte.alias.lower() for cte in query.find(exp.CTE)}
+    schema_tables: dict[str, TableSchema] = {}
     for node in query.find(exp.Table):
         if not isinstance(node.this, exp.Identifier):
             if not (query.rules.is_sqlite and _is_tableless_function(node)):
@@ -60,25 +60,25 @@ def _find_named_tables(query: Query) -> dict[str, TableSchema] | None:
         table = query.schema.table(f"{node.db}.{node.name}") if node.db else None
         table = table or query.schema.table(node.name)
         if table is not None:
-            named[table.name] = table
-        elif node.name.lower() not in own:
+            schema_tables[table.name] = table
+        elif node.name.lower() not in ctes:
             return None
-    return named
+    return schema_tables
 
 
 def _is_tableless_function(node: exp.Table) -> bool:
     """Whether a table function is one of SQLite's functions that read no table."""
-    called = node.this
-    return isinstance(called, exp.GenerateSeries) or (
-        isinstance(called, exp.Func) and called.name.lower() in _TABLE_FUNCTIONS
+    function = node.this
+    return isinstance(function, exp.GenerateSeries) or (
+        isinstance(function, exp.Func) and function.name.lower() in _TABLE_FUNCTIONS
     )
 
 
 def _list_query_words(query: Query, sql: str) -> Collection[str]:
     """Return every word, name and string of a query, case-folded."""
-    written = re.findall(r"\w+", sql)
+    text_words = re.findall(r"\w+", sql)
     nodes = query.find(exp.Identifier, exp.Literal)
-    return {word.casefold() for word in (*written, *(node.name for node in nodes))}
+    return {word.casefold() for word in (*text_words, *(node.name for node in nodes))}
 
 
 def _is_column_named(column: str, table: TableSchema, words: Collection[str]) -> bool:
@@ -114,6 +114,6 @@ def _hides_original_column_names(alias: exp.TableAlias) -> bool:
 
 def _may_read_rows(query: Query) -> bool:
     """Whether a column is named like a source, and so may read a whole row."""
-    named = query.find(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)
-    sources = {node.alias_or_name.casefold() for node in named}
+    name_nodes = query.find(exp.Table, exp.Subquery, exp.CTE, exp.TableAlias)
+    sources = {node.alias_or_name.casefold() for node in name_nodes}
     return any(column.name.casefold() in sources for column in query.find(exp.Column))

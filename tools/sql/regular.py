@@ -77,7 +77,7 @@ class TokenEdits:
 
     text: dict[int, str] = field(default_factory=dict)  # offset of a token's first character to what is written instead
     # Offsets of the tokens that are left out; an `AS` before a dropped alias goes with it.
-    dropped: set[int] = field(default_factory=set)
+    deletions: set[int] = field(default_factory=set)
     aliases: set[int] = field(default_factory=set)  # offsets of names that need `AS` before them
     mask: str | None = None  # written instead of every literal; None writes literals as they are
 
@@ -92,15 +92,15 @@ def make_regularizing_edits(query: Query) -> TokenEdits:
             edits.text[start] = quote_regular_name(resolution.rules.key(identifier), naming)
             if is_alias_name(identifier) and identifier.arg_key != "columns":
                 edits.aliases.add(start)
-    kept = _find_sources_keeping_alias(resolution)
+    keepers = _find_sources_keeping_alias(resolution)
     for scope in resolution.scopes:
         for source in scope.sources:
-            _drop_source_alias(source, kept, edits)
-            named = source.node.this if isinstance(source.node, exp.Table) else None  # None for ROWS FROM (...), too
-            if naming.tables_exact and named is not None and "start" in named.meta:
-                edits.text[named.meta["start"]] = _get_own_table_name(source, naming)
+            _drop_source_alias(source, keepers, edits)
+            name = source.node.this if isinstance(source.node, exp.Table) else None  # None for ROWS FROM (...), too
+            if naming.tables_exact and name is not None and "start" in name.meta:
+                edits.text[name.meta["start"]] = _get_own_table_name(source, naming)
     for reference in resolution.references:
-        _edit_reference(reference, kept, edits, naming)
+        _edit_reference(reference, keepers, edits, naming)
     return edits
 
 
@@ -117,20 +117,20 @@ def _find_sources_keeping_alias(resolution: NameResolution) -> set[QuerySource]:
     a SELECT, and between a correlated reference and what it refers to. The aliases of sources that end up without one
     play no part, which makes the outcome the same when it is computed again from the regular form.
     """
-    kept = {
+    result = {
         source
         for scope in resolution.scopes
         for source in scope.sources
-        if not source.own or sum(source.own == other.own for other in scope.sources) > 1
+        if not source.base_name or sum(source.base_name == other.base_name for other in scope.sources) > 1
     }
-    kept |= {
+    result |= {
         reference.source for reference in resolution.references if reference.source and reference.node.args.get("db")
     }
     while True:
-        clashing = {loser for pair in _pair_sources(resolution) if (loser := _find_clashing(*pair, kept)) is not None}
+        clashing = {loser for pair in _pair_sources(resolution) if (loser := _find_clashing(*pair, result)) is not None}
         if not clashing:
-            return kept
-        kept |= clashing
+            return result
+        result |= clashing
 
 
 def _pair_sources(resolution: NameResolution) -> Iterator[tuple[QuerySource, QuerySource]]:
@@ -139,14 +139,14 @@ def _pair_sources(resolution: NameResolution) -> Iterator[tuple[QuerySource, Que
         yield from combinations(scope.sources, 2)
     for reference in resolution.references:
         if reference.source is not None:
-            yield from ((reference.source, between) for between in _iterate_sources_between(reference))
+            yield from ((reference.source, other) for other in _iterate_sources_between(reference))
 
 
-def _find_clashing(first: QuerySource, second: QuerySource, aliased: set[QuerySource]) -> QuerySource | None:
+def _find_clashing(first: QuerySource, second: QuerySource, keepers: set[QuerySource]) -> QuerySource | None:
     """Return the source that must keep its alias because visible names clash, or None."""
-    if _get_visible_name(first, aliased) != _get_visible_name(second, aliased):
+    if _get_visible_name(first, keepers) != _get_visible_name(second, keepers):
         return None
-    return next((source for source in (first, second) if source not in aliased), None)
+    return next((source for source in (first, second) if source not in keepers), None)
 
 
 def _iterate_sources_between(reference: Reference) -> Iterator[QuerySource]:
@@ -155,29 +155,29 @@ def _iterate_sources_between(reference: Reference) -> Iterator[QuerySource]:
         yield from level.sources
 
 
-def _get_visible_name(source: QuerySource, aliased: set[QuerySource]) -> str:
-    return source.name if source in aliased else source.own
+def _get_visible_name(source: QuerySource, keepers: set[QuerySource]) -> str:
+    return source.name if source in keepers else source.base_name
 
 
 def _get_own_table_name(source: QuerySource, naming: NamingRules) -> str:
     """Return the name of a table or CTE without an alias."""
     if not naming.tables_exact or source.query is not None:
-        return quote_regular_name(source.own, naming)
+        return quote_regular_name(source.base_name, naming)
     table = source.table
-    declared = source.node.name if table is None else table.path[-1] if source.node.args.get("db") else table.name
-    return quote_regular_name(declared, naming)
+    name = source.node.name if table is None else table.path[-1] if source.node.args.get("db") else table.name
+    return quote_regular_name(name, naming)
 
 
-def _drop_source_alias(source: QuerySource, aliased: set[QuerySource], edits: TokenEdits) -> None:
+def _drop_source_alias(source: QuerySource, keepers: set[QuerySource], edits: TokenEdits) -> None:
     alias = source.node.args.get("alias")
-    if alias is None or source in aliased or not isinstance(alias.this, exp.Identifier):
+    if alias is None or source in keepers or not isinstance(alias.this, exp.Identifier):
         return
     start = alias.this.meta.get("start")
     if start is not None:
-        edits.dropped.add(start)
+        edits.deletions.add(start)
 
 
-def _edit_reference(reference: Reference, aliased: set[QuerySource], edits: TokenEdits, naming: NamingRules) -> None:
+def _edit_reference(reference: Reference, keepers: set[QuerySource], edits: TokenEdits, naming: NamingRules) -> None:
     node, source = reference.node, reference.source
     start = node.this.meta.get("start")
     if reference.kind == "string":
@@ -186,25 +186,25 @@ def _edit_reference(reference: Reference, aliased: set[QuerySource], edits: Toke
         return
     if source is None:
         return
-    visible = _get_visible_name(source, aliased)
-    written = quote_regular_name(visible, naming) if source in aliased else _get_own_table_name(source, naming)
+    visible = _get_visible_name(source, keepers)
+    table_name = quote_regular_name(visible, naming) if source in keepers else _get_own_table_name(source, naming)
     qualifier = node.args.get("table")
     if qualifier is not None:
         if "start" in qualifier.meta:
-            edits.text[qualifier.meta["start"]] = written
+            edits.text[qualifier.meta["start"]] = table_name
         return
     key = naming.key(node.name, in_quotes=bool(node.this.args.get("quoted")))
-    if reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, key, visible, aliased):
-        edits.text[start] = f"{written}.{quote_regular_name(key, naming)}"
+    if reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, key, visible, keepers):
+        edits.text[start] = f"{table_name}.{quote_regular_name(key, naming)}"
 
 
-def _can_qualify(reference: Reference, key: str, visible: str, aliased: set[QuerySource]) -> bool:
+def _can_qualify(reference: Reference, key: str, visible: str, keepers: set[QuerySource]) -> bool:
     owner = reference.owner
     if not visible or owner is None or owner.is_merged_column(key):
         return False
-    if sum(_get_visible_name(other, aliased) == visible for other in owner.sources) > 1:
+    if sum(_get_visible_name(other, keepers) == visible for other in owner.sources) > 1:
         return False
-    return all(_get_visible_name(between, aliased) != visible for between in _iterate_sources_between(reference))
+    return all(_get_visible_name(other, keepers) != visible for other in _iterate_sources_between(reference))
 
 
 class Piece(str):
@@ -234,14 +234,14 @@ def _write_token_pieces(query: Query, edits: TokenEdits) -> list[Piece]:
     for token, after in pairwise(tokens):
         assert token is not None
         last = pieces[-1] if pieces else None
-        if token.start in edits.dropped:
+        if token.start in edits.deletions:
             if last == "AS" and last.role == "word":
                 pieces.pop()
         elif token.start in edits.text:
             if token.start in edits.aliases and last != "AS":
                 pieces.append(Piece("AS", "word"))
             pieces.append(Piece(edits.text[token.start], "name"))
-        elif before is not None and token.token_type is TokenType.DOT and before.start in edits.dropped:
+        elif before is not None and token.token_type is TokenType.DOT and before.start in edits.deletions:
             pass
         elif last in ("<", ">") and before is not None and token.text == last and token.start == before.end + 1:
             pieces[-1] = Piece(last * 2, "mark")  # sqlglot's tokens halve the shift operators
@@ -278,22 +278,22 @@ def _requote_string_literal(raw: str) -> str:
 
 def _remove_column_parentheses(pieces: list[Piece]) -> list[Piece]:
     """Remove parentheses around a single column."""
-    left: list[Piece] = []
+    output: list[Piece] = []
     index = 0
     while index < len(pieces):
         piece = pieces[index]
-        needed = left[-2:] == ["DISTINCT", "ON"]
-        if piece == "(" and left and left[-1] in _BEFORE_OPERAND and left[-1].role != "literal" and not needed:
+        is_needed = output[-2:] == ["DISTINCT", "ON"]
+        if piece == "(" and output and output[-1] in _BEFORE_OPERAND and output[-1].role != "literal" and not is_needed:
             end = index + 1
             while end < len(pieces) and (pieces[end].role == "name" or pieces[end] == "."):
                 end += 1
             if end < len(pieces) and end > index + 1 and pieces[end] == ")":
-                left += pieces[index + 1 : end]
+                output += pieces[index + 1 : end]
                 index = end + 1
                 continue
-        left.append(piece)
+        output.append(piece)
         index += 1
-    return left
+    return output
 
 
 def _rewrite_limit(pieces: list[Piece]) -> list[Piece]:
@@ -310,23 +310,23 @@ def _rewrite_limit(pieces: list[Piece]) -> list[Piece]:
             if depth == 0 and pieces[position] == ",":
                 comma = position
         if comma is not None:
-            swapped = [*pieces[comma + 1 : end], Piece("OFFSET", "word"), *pieces[index + 1 : comma]]
-            return [*pieces[: index + 1], *_rewrite_limit(swapped), *_rewrite_limit(pieces[end:])]
+            clause = [*pieces[comma + 1 : end], Piece("OFFSET", "word"), *pieces[index + 1 : comma]]
+            return [*pieces[: index + 1], *_rewrite_limit(clause), *_rewrite_limit(pieces[end:])]
     return pieces
 
 
 def _join_pieces(pieces: list[Piece]) -> str:
-    written: list[str] = []
+    texts: list[str] = []
     before: Piece | None = None
     unary = False
     for piece in pieces:
         # Two minus signs together begin a comment.
         if before is not None and (before == piece == "-" or not (unary or _is_written_without_space(before, piece))):
-            written.append(" ")
-        written.append(piece)
+            texts.append(" ")
+        texts.append(piece)
         unary = piece.role == "mark" and piece in _PREFIXED and _is_operand_expected_after(before)
         before = piece
-    return "".join(written)
+    return "".join(texts)
 
 
 def _is_written_without_space(before: Piece, piece: Piece) -> bool:

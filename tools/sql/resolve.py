@@ -54,7 +54,7 @@ _Refer = Callable[..., Reference]
 def resolve(
     tree: exp.Expr, schema: Schema, rules: DialectRules, among: Collection[str] | None = None
 ) -> NameResolution:
-    """Resolve every name in a query against a schema; raise `SQLParseError` if it is not understood.
+    """Resolve every name in a query against a schema; raise `SQLParseError` if unreadable.
 
     With `among`, columns of all tables may be named, as in a sub-query of theirs: those of the tables in it first.
     """
@@ -128,8 +128,8 @@ class _NameResolver:
             names = self._get_alias_names(cte) or self._guess_output_names(cte.this)
             self.ctes[self._get_alias_key(cte)] = cte.this, _QueryOutputs(names)
         for cte in clause.expressions:
-            shape, declared = self.resolve_query(cte.this, parent), self._get_alias_names(cte)
-            self.ctes[self._get_alias_key(cte)] = cte.this, _QueryOutputs(declared) if declared else shape
+            shape, names = self.resolve_query(cte.this, parent), self._get_alias_names(cte)
+            self.ctes[self._get_alias_key(cte)] = cte.this, _QueryOutputs(names) if names else shape
 
     def _resolve_compound_query(self, node: exp.SetOperation, parent: Scope | None) -> _QueryOutputs:
         chain: list[exp.SetOperation] = [node]
@@ -150,10 +150,10 @@ class _NameResolver:
                 if not column.table and self.rules.key(column.this) in names:
                     self.references.append(Reference(column, None, "order", "output", column=column.name))
                     continue
-                tried = [self._resolve_column(column, arm, "order") for arm in shape.arms]
-                good = [one for one in tried if one.kind in ("column", "alias", "rowid", "open")]
-                chosen = (good or tried or [self._resolve_column(column, parent, "order")])[0]
-                self.references.append(replace(chosen, scope=None))
+                references = [self._resolve_column(column, arm, "order") for arm in shape.arms]
+                good = [reference for reference in references if reference.kind in ("column", "alias", "rowid", "open")]
+                best = (good or references or [self._resolve_column(column, parent, "order")])[0]
+                self.references.append(replace(best, scope=None))
 
     def _resolve_select(self, node: exp.Select, parent: Scope | None) -> _QueryOutputs:
         scope = Scope(node, parent)
@@ -183,12 +183,12 @@ class _NameResolver:
     def _resolve_join(self, join: exp.Join, scope: Scope) -> None:
         before = scope.sources
         self._add_source_to_scope(join.this, scope, join)
-        added = scope.sources[len(before) :]
+        new_sources = scope.sources[len(before) :]
         names = {self.rules.key(name) for name in join.args.get("using") or ()}
         if join.method == "NATURAL":
-            here = {name for source in before for name in source.columns or ()}
-            names = {name for source in added for name in source.columns or () if name in here}
-        for source in added:
+            earlier_columns = {name for source in before for name in source.columns or ()}
+            names = {name for source in new_sources for name in source.columns or () if name in earlier_columns}
+        for source in new_sources:
             _set_fields(source, using=source.using | names)
 
     def _add_source_to_scope(self, node: exp.Expr, scope: Scope, join: exp.Join | None) -> None:
@@ -217,39 +217,39 @@ class _NameResolver:
             self._add_column_references(node, scope, "from")
             name = self._get_alias_key(node) or self.rules.naming.key(node.alias_or_name)
             _append_source(scope, QuerySource(name, "", None, None, node, join=join))
-        for nested in node.args.get("joins") or ():
-            self._resolve_join(nested, scope)
+        for inner_join in node.args.get("joins") or ():
+            self._resolve_join(inner_join, scope)
 
     def _make_table_source(self, node: exp.Table, scope: Scope) -> QuerySource:
         if not isinstance(node.this, exp.Identifier):
-            called: list[exp.Expr] = [node.this] if node.this else [each.this for each in node.args["rows_from"]]
-            for argument in (argument for function in called for argument in function.expressions):
+            functions: list[exp.Expr] = [node.this] if node.this else [item.this for item in node.args["rows_from"]]
+            for argument in (argument for function in functions for argument in function.expressions):
                 self._add_column_references(argument, scope, "from")
-            own = self.rules.naming.key(called[0].name)
-            return QuerySource(self._get_alias_key(node) or own, own, None, None, node)
-        own = self.rules.key(node.this)
-        visible = self._get_alias_key(node) or own
-        if own in self.ctes and not node.args.get("db"):
-            query, shape = self.ctes[own]
+            name = self.rules.naming.key(functions[0].name)
+            return QuerySource(self._get_alias_key(node) or name, name, None, None, node)
+        name = self.rules.key(node.this)
+        visible = self._get_alias_key(node) or name
+        if name in self.ctes and not node.args.get("db"):
+            query, shape = self.ctes[name]
             return QuerySource(
-                visible, own, None, self._map_output_names(shape.outputs), node, query=query, texts=shape.texts
+                visible, name, None, self._map_output_names(shape.outputs), node, query=query, texts=shape.texts
             )
-        table = self._find_schema_table(node, own)
+        table = self._find_schema_table(node, name)
         if table is None:
-            known = own.startswith(self.rules.system) or node.db.lower() == "information_schema"
-            return QuerySource(visible, own, None, None, node, known=known)
-        given = [] if self.rules.is_sqlite else self._get_alias_names(node)
-        columns = self._map_output_names([*given, *(column.name for column in table.columns[len(given) :])])
-        renamed = {name: column.name for name, column in zip(given, table.columns, strict=False) if name}
-        shown = None if node.args.get("pivots") else columns
-        return QuerySource(visible, own, table, shown, node, renamed=MappingProxyType(renamed))
+            is_system = name.startswith(self.rules.system) or node.db.lower() == "information_schema"
+            return QuerySource(visible, name, None, None, node, known=is_system)
+        aliases = [] if self.rules.is_sqlite else self._get_alias_names(node)
+        columns = self._map_output_names([*aliases, *(column.name for column in table.columns[len(aliases) :])])
+        alias_columns = {name: column.name for name, column in zip(aliases, table.columns, strict=False) if name}
+        outputs = None if node.args.get("pivots") else columns
+        return QuerySource(visible, name, table, outputs, node, column_aliases=MappingProxyType(alias_columns))
 
-    def _find_schema_table(self, node: exp.Table, own: str) -> TableSchema | None:
+    def _find_schema_table(self, node: exp.Table, name: str) -> TableSchema | None:
         """Return the schema's table for a table expression, qualified or not."""
-        table = self.schema.table(f"{self.rules.key(node.args['db'])}.{own}") if node.args.get("db") else None
-        table = table or self.schema.table(own)
+        table = self.schema.table(f"{self.rules.key(node.args['db'])}.{name}") if node.args.get("db") else None
+        table = table or self.schema.table(name)
         key = self.rules.naming.key
-        return table if table is not None and key(table.name).endswith(own) else None
+        return table if table is not None and key(table.name).endswith(name) else None
 
     def _add_column_references(self, node: exp.Expr, scope: Scope | None, clause: Clause) -> None:
         for column in self._yield_column_expressions(node, scope):
@@ -275,29 +275,29 @@ class _NameResolver:
     def _map_output_names(self, outputs: Sequence[str | None] | None) -> Mapping[str, str] | None:
         if outputs is None:
             return None
-        named: dict[str, str] = {}
+        names_by_key: dict[str, str] = {}
         for name in outputs:
             if name is not None:
-                named.setdefault(self.rules.naming.key(name), name)
-        return MappingProxyType(named)
+                names_by_key.setdefault(self.rules.naming.key(name), name)
+        return MappingProxyType(names_by_key)
 
     def _list_output_names(self, node: exp.Select, scope: Scope) -> tuple[str | None, ...] | None:
         names: list[str | None] = []
         for item in node.expressions:
             inner = item.unnest()
             if isinstance(inner, exp.Star | exp.Column) and inner.is_star and not isinstance(item, exp.Alias):
-                wanted = self.rules.key(inner.args.get("table")) if isinstance(inner, exp.Column) else None
+                source_name = self.rules.key(inner.args.get("table")) if isinstance(inner, exp.Column) else None
                 star = inner.this if isinstance(inner, exp.Column) else inner
                 if star.args.get("rename") or star.args.get("ilike"):
                     return None
                 left_out = {self.rules.key(column.this) for column in star.args.get("except_") or ()}
                 for source in scope.sources:
-                    if wanted is not None and source.name != wanted:
+                    if source_name is not None and source.name != source_name:
                         continue
                     if source.columns is None:
                         return None
-                    shown = source.columns.items()
-                    names += [n for k, n in shown if k not in left_out and (wanted or k not in source.using)]
+                    columns = source.columns.items()
+                    names += [n for k, n in columns if k not in left_out and (source_name or k not in source.using)]
             elif isinstance(inner, exp.Columns):
                 return None
             else:
@@ -328,13 +328,13 @@ class _NameResolver:
     def _guess_output_names(self, node: exp.Expr) -> list[str | None] | None:
         """Return the result column names of an unresolved query; None if it selects a star."""
         items = node.selects if isinstance(node, exp.Query) else []
-        return [self._name_output(one) for one in items] if items and not any(one.is_star for one in items) else None
+        return [self._name_output(out) for out in items] if items and not any(out.is_star for out in items) else None
 
     def _list_unnamed_output_texts(self, node: exp.Select) -> frozenset[str]:
         if node.parent is None or not self.rules.expressions_as_names:
             return frozenset()
-        unnamed = (item for item in node.expressions if not isinstance(item, exp.Alias | exp.Column | exp.Star))
-        return frozenset(remove_spaces_and_case(item.sql(dialect=self.rules.grammar)) for item in unnamed)
+        items = (item for item in node.expressions if not isinstance(item, exp.Alias | exp.Column | exp.Star))
+        return frozenset(remove_spaces_and_case(item.sql(dialect=self.rules.grammar)) for item in items)
 
     def _resolve_column(self, node: exp.Column, scope: Scope | None, clause: Clause) -> Reference:
         """Resolve a column expression, searching the scopes from the inside out."""
@@ -361,8 +361,8 @@ class _NameResolver:
             return refer("ambiguous", level, distinct[0], node.name, tuple(distinct))
         if distinct:
             source = distinct[0]
-            declared = source.columns[name] if source.columns else node.name
-            return refer("column", level, source, declared)
+            column_name = source.columns[name] if source.columns else node.name
+            return refer("column", level, source, column_name)
         if any(source.columns is None or _has_hidden_columns(source) for source in level.sources):
             return refer("open", level, column=node.name)
         if name in self.rules.hidden and len(level.sources) == 1 and level.sources[0].table is not None:
@@ -372,19 +372,19 @@ class _NameResolver:
         return None
 
     def _resolve_qualified_column(self, node: exp.Column, name: str, scope: Scope | None, refer: _Refer) -> Reference:
-        wanted = self.rules.key(node.args["table"])
+        qualifier = self.rules.key(node.args["table"])
         for level in iterate_enclosing_scopes(scope):
-            named = [one for one in level.sources if one.name == wanted and self._fits_schema(one, node.args.get("db"))]
-            holders = [source for source in named if source.columns is None or name in source.columns]
+            sources = [s for s in level.sources if s.name == qualifier and self._fits_schema(s, node.args.get("db"))]
+            holders = [source for source in sources if source.columns is None or name in source.columns]
             if len(holders) > 1:
                 return refer("ambiguous", level, holders[0], node.name, tuple(holders))
             if holders:
                 source = holders[0]
                 kind: ReferenceKind = "open" if source.columns is None else "column"
-                declared = source.columns[name] if source.columns else node.name
-                return refer(kind, level, source, declared)
-            if named:
-                source = named[0]
+                column_name = source.columns[name] if source.columns else node.name
+                return refer(kind, level, source, column_name)
+            if sources:
+                source = sources[0]
                 if name in self.rules.hidden and source.table is not None:
                     return refer("rowid", level, source, name)
                 kind = "open" if _has_hidden_columns(source) else "unknown"
@@ -395,8 +395,8 @@ class _NameResolver:
 
     def _fits_schema(self, source: QuerySource, schema: exp.Expr | None) -> bool:
         """Whether a source may belong to the schema that qualifies its name in the query."""
-        known = source.table.schema if source.table else ""
-        return not schema or not known or self.rules.key(schema) == self.rules.naming.key(known)
+        source_schema = source.table.schema if source.table else ""
+        return not schema or not source_schema or self.rules.key(schema) == self.rules.naming.key(source_schema)
 
     def _can_be_column_field(self, node: exp.Column, scope: Scope | None) -> bool:
         """Whether a qualified name may be a field of a column instead of a table's column."""
@@ -419,8 +419,8 @@ class _NameResolver:
         text = remove_spaces_and_case(node.name)
         if any(text in source.texts for level in iterate_enclosing_scopes(scope) for source in level.sources):
             return "text_name"
-        quoted = node.this.args.get("quoted") and not node.this.meta.get("bracketed")
-        return "string" if quoted and self.rules.words_as_text else "unknown"
+        is_quoted = node.this.args.get("quoted") and not node.this.meta.get("bracketed")
+        return "string" if is_quoted and self.rules.words_as_text else "unknown"
 
 
 def _append_source(scope: Scope, source: QuerySource) -> None:
@@ -428,10 +428,10 @@ def _append_source(scope: Scope, source: QuerySource) -> None:
 
 
 # What refers to a scope or source is made before it is whole; nobody else has it by then.
-def _set_fields(made: Scope | QuerySource, **values: object) -> None:
+def _set_fields(target: Scope | QuerySource, **values: object) -> None:
     """Set fields of a scope or source while it is being resolved."""
     for name, value in values.items():
-        object.__setattr__(made, name, value)
+        object.__setattr__(target, name, value)
 
 
 def _is_whole_order_by_term(node: exp.Column) -> bool:

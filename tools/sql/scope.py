@@ -1,4 +1,4 @@
-"""Scopes of a query: its SELECTs, their sources, resolved references, and facts about single nodes.
+"""Scopes of a query: its SELECTs, their sources, references, and facts about single nodes.
 
 They are shared by all readers of a statement, so that only `resolve` fills them in.
 """
@@ -51,7 +51,7 @@ class QuerySource:
     """A source of a FROM clause: a table, CTE, sub-query or table function."""
 
     name: str  # the name by which columns are qualified, folded; empty for a sub-query without alias
-    own: str  # the table's or CTE's own name, folded; empty for a sub-query
+    base_name: str  # the table's or CTE's own name, folded; empty for a sub-query
     # The schema's table; None for a CTE, sub-query, table function, or a table that the schema lacks.
     table: TableSchema | None
     columns: Mapping[str, str] | None  # folded name to name as declared; None where they are not known
@@ -63,11 +63,11 @@ class QuerySource:
     using: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()  # texts, lower case and without blanks, of result columns that have no name
     # The table's columns by the names that the alias gives them, as in `AS t (a, b)`.
-    renamed: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    column_aliases: Mapping[str, str] = field(default_factory=lambda: _NONE)
 
     def get_declared_column_name(self, column: str) -> str:
         """Return the declared name of a column that an alias of the table may rename."""
-        return self.renamed.get(column, column)
+        return self.column_aliases.get(column, column)
 
     @property
     def side(self) -> str:
@@ -162,8 +162,8 @@ _UNTYPED_AGGREGATES = frozenset({"total", "string_agg", "median", "percentile", 
 
 def is_aggregate_call(node: exp.Expr) -> bool:
     """Whether an expression is an aggregate call, even of a function unknown to sqlglot."""
-    untyped = isinstance(node, exp.Anonymous) and node.name.lower() in _UNTYPED_AGGREGATES
-    return untyped or isinstance(node, exp.AggFunc)
+    is_untyped = isinstance(node, exp.Anonymous) and node.name.lower() in _UNTYPED_AGGREGATES
+    return is_untyped or isinstance(node, exp.AggFunc)
 
 
 def get_argument(aggregate: exp.Expr) -> exp.Expr | None:
@@ -199,7 +199,7 @@ def get_limit_count(query: exp.Expr) -> exp.Expr | None:
 
 
 def write_without_tables(node: exp.Expr) -> str:
-    """Write an expression as SQL without table names, needless parentheses and quotes, to compare it."""
+    """Write an expression as SQL without table names, needless parentheses and quotes."""
     copy = node.unnest().copy()
     for column in copy.find_all(exp.Column):
         column.set("table", None)
@@ -216,12 +216,12 @@ def write_without_tables(node: exp.Expr) -> str:
 
 
 def count_only_rows(tree: exp.Expr, condition: exp.Expr) -> bool:
-    """Make the aggregates of an expression count only rows that meet a condition; return whether there are any."""
+    """Make aggregates count only rows that meet a condition; return whether there are any."""
     aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
     for node in aggregates:
         value = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
-        counted = exp.Literal.number(1) if isinstance(value, exp.Star) else value.copy()
-        value.replace(exp.Case().when(condition.copy(), counted))
+        argument = exp.Literal.number(1) if isinstance(value, exp.Star) else value.copy()
+        value.replace(exp.Case().when(condition.copy(), argument))
     return bool(aggregates)
 
 

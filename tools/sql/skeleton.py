@@ -38,7 +38,7 @@ def make_sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
         if start is None:
             continue
         if is_alias_name(identifier) or identifier.arg_key == "table":
-            edits.dropped.add(start)
+            edits.deletions.add(start)
         else:
             edits.text[start] = MASK
     return write_regular_query(query, edits)
@@ -52,11 +52,11 @@ def make_question_skeleton(
     Words of names that are too common to tell, such as `name`, are masked only with `every_name`, which leaves articles
     and the like.
     """
-    masked = _QUOTED.sub(lambda m: " \0 ", _mask_value_mentions(question, values))
+    masked_text = _QUOTED.sub(lambda m: " \0 ", _mask_value_mentions(question, values))
     words = _get_maskable_stems(schema, every_name)
     common = FUNCTION_WORDS if every_name else _COMMON
     parts: list[str] = []
-    for match in re.finditer(r"\0|" + _WORD.pattern + r"|[?,;:]", masked):
+    for match in re.finditer(r"\0|" + _WORD.pattern + r"|[?,;:]", masked_text):
         word = match[0].lower()
         hidden = word == "\0" or word[0].isdigit() or (word not in common and stem_english_word(fold(word)) in words)
         if hidden and parts and parts[-1] == MASK:
@@ -90,5 +90,5 @@ def _mask_value_mentions(question: str, values: Iterable[ValueMatch]) -> str:
 @cache_in_first_argument
 def _get_maskable_stems(schema: Schema, every_name: bool) -> frozenset[str]:
     names = (name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
-    kept = map(stem_english_word, FUNCTION_WORDS if every_name else _COMMON)
-    return frozenset(stem_english_word(part) for name in names for part in split_name(name)).difference(kept)
+    common_stems = map(stem_english_word, FUNCTION_WORDS if every_name else _COMMON)
+    return frozenset(stem_english_word(part) for name in names for part in split_name(name)).difference(common_stems)

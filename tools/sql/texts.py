@@ -1,4 +1,4 @@
-"""Texts that may be SQL: whether they are, which statements they have, and what would change a database."""
+"""Texts that may be SQL: whether they are, their statements, and changes of a database."""
 
 from __future__ import annotations
 
@@ -60,17 +60,17 @@ def is_sql(text: str, schema: Schema) -> bool:
         return True
     if any(schema.table(column.table) for column in tree.find_all(exp.Column) if f"{column.table}." in text):
         return True
-    given = tree.expressions[0] if len(tree.expressions) == 1 else None
-    if isinstance(given, exp.Binary) and all(isinstance(node, exp.Binary | exp.Literal) for node in given.walk()):
+    term = tree.expressions[0] if len(tree.expressions) == 1 else None
+    if isinstance(term, exp.Binary) and all(isinstance(node, exp.Binary | exp.Literal) for node in term.walk()):
         return True  # `1/0`
-    if not isinstance(given, exp.Connector | exp.Predicate | exp.Not):
+    if not isinstance(term, exp.Connector | exp.Predicate | exp.Not):
         return False
     # `spent > 5` may be words; `spent_total > 5`, `where spent > 5` and `spent = 5` are not.
-    named = clause or any(column.table or "_" in column.name for column in given.find_all(exp.Column))
-    compared = given.find(*_COMPARED) if named else given.find(exp.EQ, exp.NEQ, exp.Like, exp.Between)
-    columns = (column.name for column in given.find_all(exp.Column))
-    known = isinstance(given, exp.EQ | exp.NEQ) and any(t.column(name) for name in columns for t in schema.tables)
-    return compared is not None and (known or given.find(exp.Literal) is not None)
+    is_explicit = clause or any(column.table or "_" in column.name for column in term.find_all(exp.Column))
+    comparison = term.find(*_COMPARED) if is_explicit else term.find(exp.EQ, exp.NEQ, exp.Like, exp.Between)
+    columns = (column.name for column in term.find_all(exp.Column))
+    is_known = isinstance(term, exp.EQ | exp.NEQ) and any(t.column(name) for name in columns for t in schema.tables)
+    return comparison is not None and (is_known or term.find(exp.Literal) is not None)
 
 
 def cut_where(text: str) -> str:
@@ -84,7 +84,7 @@ def begins_change(text: str) -> bool:
 
 
 def read_in_any_dialect(sql: str) -> Query:
-    """Return the analysis of a query whose engine is not known; raise `SQLParseError` if unparsable."""
+    """Return the analysis of a query of an unknown engine; raise `SQLParseError` if unparsable."""
     for dialect in ("sqlite", "postgres", "mysql", "duckdb"):
         with suppress(SQLParseError):
             return Query.of(sql, dialect)

@@ -102,9 +102,9 @@ def _count_from_sources(node: exp.Select, vector: Vector) -> None:
 
 
 def _count_filter_and_group_features(node: exp.Select, vector: Vector) -> None:
-    for clause, counted in (("where", _WHERE), ("having", _HAVING)):
+    for clause, features in (("where", _WHERE), ("having", _HAVING)):
         if (part := node.args.get(clause)) is not None:
-            for name, types in counted.items():
+            for name, types in features.items():
                 vector[_INDEX[name]] += len(list(part.find_all(*types)))
     if (group := node.args.get("group")) is not None:
         vector[_INDEX["groupby"]] += len(group.expressions)

@@ -43,7 +43,7 @@ class ValueIndex:
         self._folder = folder
         self._lock = threading.Lock()
         self._state = ""
-        self._indexed: IndexedValues | None = None
+        self._index: IndexedValues | None = None
         self._complete = False
 
     @classmethod
@@ -59,16 +59,16 @@ class ValueIndex:
 
     def find(self, question: str, limit: int = 10) -> tuple[ValueMatch, ...]:
         """Return the values that a question mentions, best first."""
-        return self._query_value_store(lambda indexed: indexed.find(question)[:limit])
+        return self._query_value_store(lambda index: index.find(question)[:limit])
 
     def find_values_with_prefix(self, text: str, limit: int = 10) -> tuple[tuple[str, str, str], ...]:
         """Return `(table, column, value)` of values that begin with a text, ignoring case."""
-        *whole, last = [fold(word) for word in text.split()] or [""]
-        start, begun = key([*map(stem_word, whole), last[:_STEM]]), text.casefold()
+        *full_words, last = [fold(word) for word in text.split()] or [""]
+        start, begun = key([*map(stem_word, full_words), last[:_STEM]]), text.casefold()
 
-        def find_stored_values(indexed: IndexedValues) -> tuple[tuple[str, str, str], ...]:
-            found = [value for value in indexed.store.find_by_prefix(start) if value.text.casefold().startswith(begun)]
-            places = [(indexed.columns[value.column], value.text) for value in found[:limit]]
+        def find_stored_values(index: IndexedValues) -> tuple[tuple[str, str, str], ...]:
+            matches = [value for value in index.store.find_by_prefix(start) if value.text.casefold().startswith(begun)]
+            places = [(index.columns[value.column], value.text) for value in matches[:limit]]
             return tuple((column.table, column.name, text) for column, text in places)
 
         return self._query_value_store(find_stored_values) if start else ()
@@ -79,14 +79,14 @@ class ValueIndex:
         True for a column whose values may not leave, False for an unknown one.
         """
 
-        def check_stored_values(indexed: IndexedValues) -> bool | None:
-            stored = indexed.by_name.get((table.lower(), column.lower()))
-            if stored and indexed.store.holds(stored.id, text):
+        def check_stored_values(index: IndexedValues) -> bool | None:
+            entry = index.by_name.get((table.lower(), column.lower()))
+            if entry and index.store.holds(entry.id, text):
                 return True
-            return False if stored and stored.state == "whole" else None
+            return False if entry and entry.state == "whole" else None
 
-        held = self._query_value_store(check_stored_values)
-        return self._has_value(table, column, exp.EQ, text) if held is None else held
+        present = self._query_value_store(check_stored_values)
+        return self._has_value(table, column, exp.EQ, text) if present is None else present
 
     def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
         """Whether a column has a value LIKE the pattern, or ILIKE with `any_case`.
@@ -98,18 +98,18 @@ class ValueIndex:
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         """Return the column's values most similar to a text, most similar first."""
         place = table.lower(), column.lower()
-        return self._query_value_store(lambda indexed: find_nearest_values(indexed, place, text, limit))
+        return self._query_value_store(lambda index: find_nearest_values(index, place, text, limit))
 
     def _has_value(self, table: str, column: str, comparison: type[exp.EQ | exp.Like | exp.ILike], text: str) -> bool:
         """Ask the engine whether a column has such a value; a withheld column is said to have any."""
         leaving = self._database.leaving()
-        found, held = leaving.schema.table(table), leaving.schema.column(table, column)
-        if not found or not held:
+        table_schema, column_schema = leaving.schema.table(table), leaving.schema.column(table, column)
+        if not table_schema or not column_schema:
             return False
-        if (found.name, held.name) in leaving.column_levels:
+        if (table_schema.name, column_schema.name) in leaving.column_levels:
             return True
-        compared = comparison(this=exp.column(held.name, quoted=True), expression=exp.Literal.string(text))
-        query = exp.select("1").from_(exp.table_(*found.path[::-1], quoted=True)).where(compared).limit(1)
+        condition = comparison(this=exp.column(column_schema.name, quoted=True), expression=exp.Literal.string(text))
+        query = exp.select("1").from_(exp.table_(*table_schema.path[::-1], quoted=True)).where(condition).limit(1)
         try:
             return bool(self._database.execute(query.sql(leaving.schema.dialect, copy=False), Limits(rows=1)).rows)
         except QueryError:
@@ -126,20 +126,20 @@ class ValueIndex:
 
     def _open_indexed_values(self) -> IndexedValues:
         database, state = self._database, _make_contents_key(self._database)
-        if self._indexed is None or state != self._state:
+        if self._index is None or state != self._state:
             self._close_value_store()
-            self._indexed, self._state = (IndexedValues(_open_store(database, self._folder), database.schema()), state)
+            self._index, self._state = (IndexedValues(_open_store(database, self._folder), database.schema()), state)
         if not self._complete:
             # Another process may be building, or the disk be full: what is there has to do.
             with suppress(sqlite3.OperationalError):
-                self._complete = fill_value_store(self._indexed.store, database, self._bounds)
-            self._indexed = IndexedValues(self._indexed.store, database.schema())
-        return self._indexed
+                self._complete = fill_value_store(self._index.store, database, self._bounds)
+            self._index = IndexedValues(self._index.store, database.schema())
+        return self._index
 
     def _close_value_store(self, *, remove: bool = False) -> None:
-        if self._indexed is not None:
-            self._indexed.store.close(remove=remove)
-        self._indexed = None
+        if self._index is not None:
+            self._index.store.close(remove=remove)
+        self._index = None
         self._complete = False
 
 

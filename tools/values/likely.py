@@ -31,25 +31,25 @@ _BEFORE_NAMES = frozenset(("at", "for", "from", "in", "near", "of", "the", "to")
 _JOINS = frozenset(("and", "or"))
 
 
-def select_likely_values(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[ValueMatch, ...]:
+def select_likely_values(text: str, matches: Sequence[ValueMatch], schema: Schema) -> tuple[ValueMatch, ...]:
     """Return the values that a question likely means, in the given order.
 
     Args:
         text: The question.
-        found: What it may mention, best first, as `ValueIndex.find` gives it. Where the question is the beginning of
+        matches: What it may mention, best first, as `ValueIndex.find` gives it. Where the question is the beginning of
             the text in which values were found, those found further on are left out.
         schema: The tables in play; values of others are left out.
     """
-    reader, ends = _MentionClassifier(TokenizedQuestion(text), schema, found), map_foreign_key_partners(schema)
-    shown: list[ValueMatch] = []
-    for match in found:
+    reader, ends = _MentionClassifier(TokenizedQuestion(text), schema, matches), map_foreign_key_partners(schema)
+    likely: list[ValueMatch] = []
+    for match in matches:
         if not (schema.column(match.table, match.column) and reader.is_value_meant(match)):
             continue
-        same = [other for other in shown if (other.start, other.end) == (match.start, match.end)]
+        same = [other for other in likely if (other.start, other.end) == (match.start, match.end)]
         copy = any(other.value == match.value and _get_key(other) in ends.get(_get_key(match), ()) for other in same)
         if not copy and len(same) < _A_MENTION:
-            shown.append(match)
-    return tuple(shown)
+            likely.append(match)
+    return tuple(likely)
 
 
 def _is_code(value: str) -> bool:
@@ -65,21 +65,21 @@ def map_foreign_key_partners(schema: Schema) -> Mapping[Place, set[Place]]:
     """Map each foreign key column to the columns at the other end of the key."""
     ends: dict[Place, set[Place]] = defaultdict(set)
     for key in schema.foreign_keys:
-        for own, other in zip(key.columns, key.ref_columns, strict=True):
-            one, two = (key.table.lower(), own.lower()), (key.ref_table.lower(), other.lower())
-            ends[one].add(two)
-            ends[two].add(one)
+        for column, target in zip(key.columns, key.ref_columns, strict=True):
+            near, far = (key.table.lower(), column.lower()), (key.ref_table.lower(), target.lower())
+            ends[near].add(far)
+            ends[far].add(near)
     return ends
 
 
 class _MentionClassifier:
     """A classifier that tells mentions of values in a question from coincidences."""
 
-    def __init__(self, question: TokenizedQuestion, schema: Schema, found: Sequence[ValueMatch]) -> None:
-        self.question, self.schema, self.found = question, schema, found
+    def __init__(self, question: TokenizedQuestion, schema: Schema, matches: Sequence[ValueMatch]) -> None:
+        self.question, self.schema, self.matches = question, schema, matches
         self._names = get_schema_name_stems(schema)
         self._things = frozenset(stem_name(table.name)[-1] for table in schema.tables)
-        self._whole = [(match.start, match.end) for match in found if match.how in WHOLE]
+        self._ranges = [(match.start, match.end) for match in matches if match.how in WHOLE]
 
     def is_value_meant(self, match: ValueMatch) -> bool:
         """Whether the question likely means the matched value."""
@@ -89,12 +89,12 @@ class _MentionClassifier:
             return False  # found further on
         if self.question.is_whole_quotation(match.start, match.end):
             return True
-        own = set(stem_name(match.column))
-        if is_inside_larger_range(self.question, match.start, match.end, self._whole, own):
+        column_stems = set(stem_name(match.column))
+        if is_inside_larger_range(self.question, match.start, match.end, self._ranges, column_stems):
             return False
         # Whether the question names the column too, by other words than these, or its table.
         beside = {word.stem for word in self.question.words} - {word.stem for word in words}
-        named = bool(own & beside)
+        named = bool(column_stems & beside)
         # "total" is asked of many things, and one word is the value of many columns.
         ordinary = match.mention.islower() and len(words) == 1 and not (named or beside & {*stem_name(match.table)})
         if ordinary and (words[0].stem in question_words() or self._is_value_of_other_column(match, beside)):
@@ -102,10 +102,10 @@ class _MentionClassifier:
         before = self.question.get_words_in_range(0, match.start)[-2:]
         if match.value.replace(" ", "").isdigit():
             # It may be the value of a column that is named too; of one that counts, only right behind its name.
-            behind = stem_name(match.column)[-1:] != ("id",) or any(word.stem in own for word in before)
+            behind = stem_name(match.column)[-1:] != ("id",) or any(word.stem in column_stems for word in before)
             if not (named and behind):
                 return False
-        if small and not self._is_in_name_position(match, own - {word.stem for word in words}, before):
+        if small and not self._is_in_name_position(match, column_stems - {word.stem for word in words}, before):
             return False
         if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
@@ -115,7 +115,7 @@ class _MentionClassifier:
         """Whether the mention is also a value of another column that the question points to."""
         return any(
             beside & {*stem_name(other.column), *stem_name(other.table)}
-            for other in self.found
+            for other in self.matches
             if (other.start, other.end) == (match.start, match.end) and other.how in WHOLE
             if self.schema.column(other.table, other.column)
         )
@@ -124,15 +124,15 @@ class _MentionClassifier:
         """Whether the mention is more than schema names, and similar enough to the value."""
         capital = any(map(self.question.is_quoted_or_capitalized, words))
         ordinary = all(word.stem in self._names for word in words)
-        over = [other for other in self.found if other.start < match.end and match.start < other.end]
+        over = [other for other in self.matches if other.start < match.end and match.start < other.end]
         if match.how == "typo":
             return capital or (len(match.mention) >= _TYPO_LENGTH and match.score / 0.9 >= _TYPO_LIKENESS)
         if match.how == "part":
             # No value is mentioned as a whole there, few others in part, and enough of this one.
             hows = [other.how for other in over]
-            said, letters = sum(len(word.stem) for word in words), sum(map(len, stems(match.value)))
+            length, letters = sum(len(word.stem) for word in words), sum(map(len, stems(match.value)))
             few = {*hows} == {"part"} and len(hows) <= _PARTS
-            return few and not ordinary and (capital or said >= _PART_SHARE * letters)
+            return few and not ordinary and (capital or length >= _PART_SHARE * letters)
         if match.how == "abbreviation" and _is_code(match.value) and len(match.value) < len(match.mention):
             # If a column holds these very words, no code of them is needed.
             same = (other.how for other in over if (other.start, other.end) == (match.start, match.end))
@@ -141,12 +141,12 @@ class _MentionClassifier:
         kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._is_category_value(match)
         return capital or not ordinary or kind
 
-    def _is_in_name_position(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
+    def _is_in_name_position(self, match: ValueMatch, column_stems: Set[str], before: Sequence[Word]) -> bool:
         """Whether common words stand where a name would: after the column, or like ME in "in ME"."""
         after = self.question.get_words_in_range(match.end, len(self.question.text))[:1]
         gap = self.question.text[match.end : after[0].start] if after else "."
         ends = bool(gap.strip()) or (after[0].folded in _JOINS and not match.mention.islower())
-        if ends and {word.stem for word in before} & own:
+        if ends and {word.stem for word in before} & column_stems:
             return match.how in WHOLE
         if match.start in self.question.openings or not self._is_category_or_code(match):
             return False

@@ -87,29 +87,29 @@ class IndexedValues:
         self.columns = {column.id: column for column in store.list_columns()}
         self.by_name = {(column.table.lower(), column.name.lower()): column for column in self.columns.values()}
         # A turn looks for the values of one question twice, and the next turn for those of the question before.
-        self.find = lru_cache(maxsize=4)(partial(find_values, indexed=self))
+        self.find = lru_cache(maxsize=4)(partial(find_values, index=self))
 
 
-def find_values(text: str, indexed: IndexedValues) -> tuple[ValueMatch, ...]:
+def find_values(text: str, index: IndexedValues) -> tuple[ValueMatch, ...]:
     """Return the values that a question mentions, best first, each once."""
     question = TokenizedQuestion(text)
-    found = list(_find_mention_candidates(question, indexed))
-    taken = {(span.start, span.end) for _, span, _, how in found if how in WHOLE}
+    candidates = list(_find_mention_candidates(question, index))
+    ranges = {(span.start, span.end) for _, span, _, how in candidates if how in WHOLE}
 
     def get_sort_key(candidate: Candidate) -> tuple[float, int, int]:
         value, span, *_ = candidate
-        return -_score_mention_candidate(candidate, question, indexed, taken), span.start, value.id
+        return -_score_mention_candidate(candidate, question, index, ranges), span.start, value.id
 
     best: dict[int, ValueMatch] = {}
-    for value, span, score, how in sorted(found, key=get_sort_key):
-        column = indexed.columns[value.column]
+    for value, span, score, how in sorted(candidates, key=get_sort_key):
+        column = index.columns[value.column]
         place = (column.table, column.name, value.text)
         best.setdefault(value.id, ValueMatch(*place, span.text, span.start, span.end, round(score, 3), how))
     return tuple(best.values())
 
 
 def _score_mention_candidate(
-    candidate: Candidate, question: TokenizedQuestion, indexed: IndexedValues, taken: Set[tuple[int, int]]
+    candidate: Candidate, question: TokenizedQuestion, index: IndexedValues, ranges: Set[tuple[int, int]]
 ) -> float:
     """Return the likelihood that a candidate is a mention and not a coincidence.
 
@@ -118,27 +118,27 @@ def _score_mention_candidate(
     name the column: "Sonoma" in "Sonoma County" may well be a value of the column `County`).
     """
     value, span, rank, _ = candidate
-    column, words = indexed.columns[value.column], question.words[span.first : span.last]
+    column, words = index.columns[value.column], question.words[span.first : span.last]
     rank += 0.05 * min(len(words), 4)
     if question.quoted and question.is_range_in_quotes(span.start, span.end):
         rank += 0.4 if question.is_whole_quotation(span.start, span.end) else 0.1
     capitals = sum(not word.text[0].islower() and word.start not in question.openings for word in words)
     rank += 0.2 * capitals / len(words)
-    own = set(stem_name(column.name))
-    if is_inside_larger_range(question, span.start, span.end, taken, own):
+    column_stems = set(stem_name(column.name))
+    if is_inside_larger_range(question, span.start, span.end, ranges, column_stems):
         rank -= 0.5
-    if all(word.stem in indexed.names for word in words):
+    if all(word.stem in index.names for word in words):
         rank -= 0.35
-    said = {word.stem for word in question.words}
-    for weight, parts in ((0.15, own), (0.1, set(stem_name(column.table)))):
-        rank += weight * len(parts & said) / len(parts) if parts else 0.0
+    question_stems = {word.stem for word in question.words}
+    for weight, parts in ((0.15, column_stems), (0.1, set(stem_name(column.table)))):
+        rank += weight * len(parts & question_stems) / len(parts) if parts else 0.0
     return rank
 
 
-def _find_mention_candidates(question: TokenizedQuestion, indexed: IndexedValues) -> Iterator[Candidate]:
+def _find_mention_candidates(question: TokenizedQuestion, index: IndexedValues) -> Iterator[Candidate]:
     """Yield all candidates for mentioned values; a value may occur more than once."""
-    store = indexed.store
-    respelt = _find_misspelt_words(question, indexed)
+    store = index.store
+    respelt = _find_misspelt_words(question, index)
     by_key = _find_mention_spans(question, respelt)
     for value in store.find_values_by_field("key", by_key):
         for span in by_key[value.key]:
@@ -150,28 +150,28 @@ def _find_mention_candidates(question: TokenizedQuestion, indexed: IndexedValues
                 yield value, span, 0.97, "case"
             else:
                 yield value, span, 0.9, "inflection"
-    yield from _find_values_by_alias(question, by_key, indexed)
+    yield from _find_values_by_alias(question, by_key, index)
     yield from _find_values_by_part(question, respelt, store)
 
 
 def is_inside_larger_range(
-    question: TokenizedQuestion, start: int, end: int, others: Iterable[tuple[int, int]], own: Set[str]
+    question: TokenizedQuestion, start: int, end: int, others: Iterable[tuple[int, int]], column_stems: Set[str]
 ) -> bool:
-    """Whether another range contains this one and also words whose stems are not in `own`."""
+    """Whether another range contains this one, and words with stems not in `column_stems`."""
     return any(
         first <= start
         and end <= last
-        and not {w.stem for w in question.words if first <= w.start < start or end < w.end <= last} <= own
+        and not {w.stem for w in question.words if first <= w.start < start or end < w.end <= last} <= column_stems
         for first, last in others
     )
 
 
 def _make_mention_span(
-    question: TokenizedQuestion, first: int, last: int, stemmed: Sequence[str] = (), similarity: float = 1.0
+    question: TokenizedQuestion, first: int, last: int, parts: Sequence[str] = (), similarity: float = 1.0
 ) -> MentionSpan:
-    """Return the span from word `first` up to word `last`, with `stemmed` as the look-up key."""
+    """Return the span from word `first` up to word `last`, with `parts` as the look-up key."""
     start, end = question.words[first].start, question.words[last - 1].end
-    return MentionSpan(first, last, start, end, question.text[start:end], key(stemmed), similarity)
+    return MentionSpan(first, last, start, end, question.text[start:end], key(parts), similarity)
 
 
 def _find_mention_spans(
@@ -181,53 +181,53 @@ def _find_mention_spans(
 
     `respelt` has, for misspelt words, by number, the stems that they may stand for, with their similarity.
     """
-    found: dict[str, list[MentionSpan]] = defaultdict(list)
+    by_key: dict[str, list[MentionSpan]] = defaultdict(list)
     total = len(question.words)
     for first in range(total):
         for last in range(first + 1, min(first + LONGEST, total) + 1):
             if all(question.common[first:last]):
                 continue
-            stemmed = [word.stem for word in question.words[first:last]]
-            spans = [_make_mention_span(question, first, last, stemmed)]
+            parts = [word.stem for word in question.words[first:last]]
+            spans = [_make_mention_span(question, first, last, parts)]
             wrong = [number for number in range(first, last) if number in respelt]
             for choice in range(3 if len(wrong) == 1 else min(1, len(wrong))):
                 similarity = 1.0
                 for number in wrong:
-                    stemmed[number - first], like = respelt[number][min(choice, len(respelt[number]) - 1)]
+                    parts[number - first], like = respelt[number][min(choice, len(respelt[number]) - 1)]
                     similarity = min(similarity, like)
-                spans.append(_make_mention_span(question, first, last, stemmed, similarity))
+                spans.append(_make_mention_span(question, first, last, parts, similarity))
             for span in spans:
-                found[span.key].append(span)
-    return found
+                by_key[span.key].append(span)
+    return by_key
 
 
 def _find_values_by_alias(
-    question: TokenizedQuestion, by_key: Mapping[str, Sequence[MentionSpan]], indexed: IndexedValues
+    question: TokenizedQuestion, by_key: Mapping[str, Sequence[MentionSpan]], index: IndexedValues
 ) -> Iterator[Candidate]:
     """Yield values that the question mentions by an alias."""
-    store, spans = indexed.store, [span for group in by_key.values() for span in group]
-    wanted = {alias: span for span in spans if span.similarity == 1 for alias in find_aliases(span.text, span.key)}
-    found = store.find_values_by_field("key", {alias.key for alias in wanted})
-    for alias, span in wanted.items():
-        for value in found:
+    store, spans = index.store, [span for group in by_key.values() for span in group]
+    aliases = {alias: span for span in spans if span.similarity == 1 for alias in find_aliases(span.text, span.key)}
+    values = store.find_values_by_field("key", {alias.key for alias in aliases})
+    for alias, span in aliases.items():
+        for value in values:
             if value.key != alias.key or (alias.is_code and value.text.strip() != alias.text):
                 continue
-            column = indexed.columns[value.column]
+            column = index.columns[value.column]
             if not alias.columns or alias.columns & {*stem_name(column.name), *stem_name(column.table)}:
                 yield value, span, 0.75 if alias.is_code else 0.85, "abbreviation"
 
 
-def _find_misspelt_words(question: TokenizedQuestion, indexed: IndexedValues) -> dict[int, list[tuple[str, float]]]:
+def _find_misspelt_words(question: TokenizedQuestion, index: IndexedValues) -> dict[int, list[tuple[str, float]]]:
     """Return the most similar stored words for each question word that no value contains."""
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
-        known = word.stem in indexed.names or question.common[number] or word.stem.isdigit()
-        if known or min(len(word.text), len(word.stem)) < IN_WORD[0]:
+        is_known = word.stem in index.names or question.common[number] or word.stem.isdigit()
+        if is_known or min(len(word.text), len(word.stem)) < IN_WORD[0]:
             continue
         # A short word in small letters is a word more often than a value with a wrong letter.
         if len(word.text) <= OF_A_VALUE[0] and not question.is_quoted_or_capitalized(word):
             continue
-        if not indexed.store.has_word_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
+        if not index.store.has_word_stem(word.stem) and (near := _find_nearest_words(word.stem, index.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
     return respelt
 
@@ -242,21 +242,21 @@ def _find_values_by_part(
         if len(word.stem) > 1 and not question.common[number]
     }
     numbers: dict[int, list[int]] = defaultdict(list)
-    for number, (stemmed, _) in words.items():
-        holders = store.find_value_ids_by_words((stemmed,), _COMMON + 1)
+    for number, (stem, _) in words.items():
+        holders = store.find_value_ids_by_words((stem,), _COMMON + 1)
         for value_id in holders if len(holders) <= _COMMON else ():
             numbers[value_id].append(number)
     for number in words:
         if number + 1 in words:
             for value_id in store.find_value_ids_by_words((words[number][0], words[number + 1][0]), _COMMON):
                 numbers[value_id] = sorted({*numbers[value_id], number, number + 1})
-    found: list[tuple[float, StoredValue, list[int]]] = []
+    matches: list[tuple[float, StoredValue, list[int]]] = []
     for value in store.find_values_by_field("id", numbers):
         run = _find_longest_word_run(numbers[value.id])
         share = sum(len(words[number][0]) for number in run) / len(value.key)
         if _LEAST_SHARE <= share < 1 and any(number not in respelt for number in run):
-            found.append((share, value, run))
-    for share, value, run in nlargest(_PARTS, found, key=lambda part: part[0]):
+            matches.append((share, value, run))
+    for share, value, run in nlargest(_PARTS, matches, key=lambda part: part[0]):
         similarity = min(words[number][1] for number in run)
         span = _make_mention_span(question, run[0], run[-1] + 1, similarity=similarity)
         yield value, span, (0.4 + 0.4 * share) * similarity, "part"
@@ -317,29 +317,29 @@ _LOOKED_AT = 30  # values that are compared closely
 _PART = 4  # letters and digits from which a text may be a part of what was meant
 
 
-def find_nearest_values(indexed: IndexedValues, place: tuple[str, str], text: str, limit: int) -> tuple[str, ...]:
+def find_nearest_values(index: IndexedValues, place: tuple[str, str], text: str, limit: int) -> tuple[str, ...]:
     """Return the values of a column that a text may mean: similar spellings and aliases."""
-    store, stemmed = indexed.store, stems(text)
-    if (column := indexed.by_name.get(place)) is None:
+    store, parts = index.store, stems(text)
+    if (column := index.by_name.get(place)) is None:
         return ()
-    others = find_aliases(text.strip(), key(stemmed))
-    named = [
+    others = find_aliases(text.strip(), key(parts))
+    aliases = [
         value.text
         for value in store.find_values_by_field("key", [other.key for other in others])
         if value.column == column.id and (len(value.text) > 1 or any(value.text == other.text for other in others))
     ]
-    choices = store.list_values(column.id, _FEW) if column.held <= _FEW else []
-    if column.held > _FEW:
-        alike = {near for word in stemmed for near in (word, *(near for _, near in _find_nearest_words(word, store)))}
+    choices = store.list_values(column.id, _FEW) if column.value_count <= _FEW else []
+    if column.value_count > _FEW:
+        alike = {near for word in parts for near in (word, *(near for _, near in _find_nearest_words(word, store)))}
         ids = {number for word in alike for number in store.find_value_ids_by_words((word,), _WORD_HOLDERS)}
         choices = [value.text for value in store.find_values_by_field("id", ids) if value.column == column.id]
-    found = process.extract(
+    hits = process.extract(
         text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=OFFERED
     )
-    near = [choice for choice, _, _ in found]
+    near = [choice for choice, _, _ in hits]
     same = [choice for choice in near if _fold_words(choice) == _fold_words(text)]
-    same = same or [choice for choice in near if stemmed and key(stems(choice)) == key(stemmed)]
-    near = same or [*named, *(choice for choice in near if _is_similar_to_value(text, choice))]
+    same = same or [choice for choice in near if parts and key(stems(choice)) == key(parts)]
+    near = same or [*aliases, *(choice for choice in near if _is_similar_to_value(text, choice))]
     return tuple(dict.fromkeys(near))[:limit]
 
 
@@ -347,14 +347,14 @@ def _is_similar_to_value(text: str, value: str) -> bool:
     """Whether a text is a misspelt value, or consists of whole words of the value."""
     if text.strip().casefold() in STAND_INS:
         return False  # it asks for rows without a value: none is meant by it
-    said, whole = _fold_words(text), _fold_words(value)
-    meant, held = "".join(said), "".join(whole)
-    if len(meant) >= _PART and f" {' '.join(said)} " in f" {' '.join(whole)} ":
+    text_words, value_words = _fold_words(text), _fold_words(value)
+    short, long = "".join(text_words), "".join(value_words)
+    if len(short) >= _PART and f" {' '.join(text_words)} " in f" {' '.join(value_words)} ":
         return True
-    allowed = max_typos(held, is_value=True)
-    if not (allowed and meant) or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
+    most = max_typos(long, is_value=True)
+    if not (most and short) or short[0] != long[0] or re.findall(r"\d+", short) != re.findall(r"\d+", long):
         return False
-    return OSA.distance(meant, held) <= allowed
+    return OSA.distance(short, long) <= most
 
 
 def _fold_words(text: str) -> list[str]:

@@ -51,7 +51,7 @@ class StoredColumn:
     table: str
     name: str
     state: str  # `waiting`, `whole` (all its values are in), or `part` (it has more, or longer ones, than are kept)
-    held: int  # how many of its values are in
+    value_count: int  # how many of its values are in
 
 
 class ValueStore:
@@ -87,15 +87,15 @@ class ValueStore:
         rows = self._db.execute("SELECT id, tbl, name, state, held FROM col ORDER BY id")
         return [StoredColumn(*row) for row in rows]
 
-    def add(self, column: int, held: int, texts: Sequence[str], state: str) -> None:
+    def add(self, column: int, count: int, texts: Sequence[str], state: str) -> None:
         """Add values of a column and set its state, unless another process was faster."""
         rows = [(text, stems(text)) for text in texts]
-        seen = sorted({part for _, parts in rows for part in parts if len(part) > 3})
-        words = ((len(word), word, word[::-1]) for word in seen)
+        long_stems = sorted({part for _, parts in rows for part in parts if len(part) > 3})
+        words = ((len(word), word, word[::-1]) for word in long_stems)
         with self._db:
             self._db.execute("BEGIN IMMEDIATE")
             before = self._db.execute("SELECT state, held FROM col WHERE id = ?", (column,)).fetchone()
-            if before != ("waiting", held):
+            if before != ("waiting", count):
                 return
             (first,) = self._db.execute("SELECT coalesce(max(id), 0) + 1 FROM val").fetchone()
             values = ((first + i, column, text, key(parts)) for i, (text, parts) in enumerate(rows))
@@ -103,17 +103,17 @@ class ValueStore:
             bodies = ((first + i, " ".join(parts)) for i, (_, parts) in enumerate(rows))
             self._db.executemany("INSERT INTO val_words(rowid, body) VALUES (?, ?)", bodies)
             self._db.executemany("INSERT OR IGNORE INTO word VALUES (?, ?, ?)", words)
-            self._db.execute("UPDATE col SET state = ?, held = ? WHERE id = ?", (state, held + len(rows), column))
+            self._db.execute("UPDATE col SET state = ?, held = ? WHERE id = ?", (state, count + len(rows), column))
 
     def holds(self, column: int, text: str) -> bool:
         """Whether the stored values of a column include exactly this text."""
         return bool(self._db.execute("SELECT 1 FROM val WHERE col = ? AND text = ?", (column, text)).fetchone())
 
     def find_values_by_field(
-        self, field: Literal["id", "key"], wanted: Collection[str] | Collection[int]
+        self, field: Literal["id", "key"], keys: Collection[str] | Collection[int]
     ) -> list[StoredValue]:
         """Return the stored values with these ids or keys, up to the row limit."""
-        return self._read_stored_values(f"WHERE {field} IN ({','.join('?' * len(wanted))}) LIMIT {_ROWS}", *wanted)
+        return self._read_stored_values(f"WHERE {field} IN ({','.join('?' * len(keys))}) LIMIT {_ROWS}", *keys)
 
     def find_by_prefix(self, start: str) -> list[StoredValue]:
         """Return stored values whose keys begin with `start`, sorted by key."""
@@ -188,21 +188,21 @@ def list_columns_to_index(schema: Schema, withheld: Container[tuple[str, str]] =
 
 def fill_value_store(store: ValueStore, database: Database, bounds: IndexBounds) -> bool:
     """Index waiting columns up to the work limit; return whether all columns are filled."""
-    left, until = bounds.work, time.monotonic() + bounds.seconds
+    budget, until = bounds.work, time.monotonic() + bounds.seconds
     columns = store.list_columns()
-    held = sum(column.held for column in columns)
+    total = sum(column.value_count for column in columns)
     waiting = [column for column in columns if column.state == "waiting"]
     schema = database.schema()
     for column in waiting:
         table = schema.table(column.table)
-        left -= _UNCOUNTED if table is None or table.row_count is None else table.row_count
-        texts, state = _read_texts(database, column, bounds.values - held + column.held, bounds)
-        held += len(texts) - column.held
-        for start in range(column.held, max(len(texts), column.held + 1), _CHUNK):
+        budget -= _UNCOUNTED if table is None or table.row_count is None else table.row_count
+        texts, state = _read_texts(database, column, bounds.values - total + column.value_count, bounds)
+        total += len(texts) - column.value_count
+        for start in range(column.value_count, max(len(texts), column.value_count + 1), _CHUNK):
             chunk, last = texts[start : start + _CHUNK], start + _CHUNK >= len(texts)
             store.add(column.id, start, chunk, state if last else "waiting")
-            left -= _STORING * len(chunk)
-            if (left < 0 or time.monotonic() > until) and not (last and column is waiting[-1]):
+            budget -= _STORING * len(chunk)
+            if (budget < 0 or time.monotonic() > until) and not (last and column is waiting[-1]):
                 return False
     return True
 
@@ -213,10 +213,10 @@ def _read_texts(database: Database, column: StoredColumn, room: int, bounds: Ind
         return [], "part"
     began = time.monotonic()
     try:
-        found = database.distinct_values(column.table, column.name, room + 1, bounds.read_seconds)
+        values = database.distinct_values(column.table, column.name, room + 1, bounds.read_seconds)
     except QueryError:
         return [], "part"
     in_time = time.monotonic() - began < bounds.read_seconds
-    texts = list(dict.fromkeys(value for value in found if isinstance(value, str)))
-    kept = [text for text in texts if 0 < len(text) <= bounds.text_length][:room]
-    return kept, "whole" if in_time and len(kept) == len(found) <= room else "part"
+    texts = list(dict.fromkeys(value for value in values if isinstance(value, str)))
+    short_texts = [text for text in texts if 0 < len(text) <= bounds.text_length][:room]
+    return short_texts, "whole" if in_time and len(short_texts) == len(values) <= room else "part"

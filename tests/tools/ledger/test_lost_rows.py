@@ -120,10 +120,10 @@ def test_the_other_number_is_told_as_what_it_is(tmp_path: Path) -> None:
 def test_what_may_be_hidden_is_not_taken_for_lost(sales: Database) -> None:
     sql = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id"
     for one in (sql, f"WITH a AS ({sql}) SELECT * FROM a"):
-        ledger = keep(sales, one, value=14, ruled=frozenset({"product"}))
+        ledger = keep(sales, one, value=14, ruled_tables=frozenset({"product"}))
         assert (ledger.joins, ledger.other) == ((), None)
         assert "which rows of product may be read depends on who asks" in ledger.not_counted[0]
-    assert keep(sales, sql, ruled=frozenset({"sale"})).joins
+    assert keep(sales, sql, ruled_tables=frozenset({"sale"})).joins
 
 
 def test_the_querys_own_filters_hold(sales: Database) -> None:

@@ -272,14 +272,14 @@ def test_learned_associations_speak_for_names() -> None:
     learned = WordAssociations({"old": {"age": 0.9}}, {"age": 0.5})
     evidence = LinkingEvidence("How old are they?", (), (), names, learned)
     age = names.column_number["singer", "Age"]
-    assert evidence.columns.associated[age] == evidence.columns.associated_sum[age] == 0.9
-    assert evidence.columns.associated.sum() == 0.9
+    assert evidence.columns.association[age] == evidence.columns.association_sum[age] == 0.9
+    assert evidence.columns.association.sum() == 0.9
     assert evidence.usual[age] == 0.5
 
 
 def test_past_use_tells_what_columns_were_for() -> None:
     sql = "SELECT Name, count(*) FROM singer JOIN singer_in_concert USING (Singer_ID) WHERE Age > 3 GROUP BY Name"
-    use = read(sql, CONCERTS).used
+    use = read(sql, CONCERTS).usage
     assert use.tables == {"singer", "singer_in_concert"}
     assert {("singer", "Name", "shown"), ("singer", "Name", "grouped"), ("singer", "Age", "filtered")} <= use.roles
     assert ("singer", "Age", "shown") not in use.roles

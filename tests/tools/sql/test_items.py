@@ -41,4 +41,4 @@ def test_columns_that_an_alias_renames_are_the_tables_own(dialect: str) -> None:
     sql = "SELECT x FROM customer AS c (a, x) WHERE c.a = 1"
     assert find_used_schema_items(sql, schema).columns == {("customer", "id"), ("customer", "name")}
     query = read(sql, schema)
-    assert {(table, column) for table, column, _ in query.used.roles} == query.used.columns
+    assert {(table, column) for table, column, _ in query.usage.roles} == query.usage.columns

@@ -163,7 +163,7 @@ def test_what_a_query_hands_out_cannot_be_changed() -> None:
         assert isinstance(handed_out, tuple)
     for handed_out in (scope.sources, scope.nodes, scope.outputs, query.resolution.references):
         assert isinstance(handed_out, tuple)
-    for names in (query.tables, scope.aliases, scope.sources[0].columns, scope.sources[0].renamed):
+    for names in (query.tables, scope.aliases, scope.sources[0].columns, scope.sources[0].column_aliases):
         assert isinstance(names, MappingProxyType)
     for record in (query, query.resolution, scope, scope.sources[0], query.resolution.references[0]):
         with pytest.raises(FrozenInstanceError):

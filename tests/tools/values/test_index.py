@@ -212,9 +212,9 @@ def test_a_question_is_looked_up_once_until_the_contents_change(
 ) -> None:
     asked: list[str] = []
 
-    def find(text: str, indexed: IndexedValues) -> tuple[ValueMatch, ...]:
+    def find(text: str, index: IndexedValues) -> tuple[ValueMatch, ...]:
         asked.append(text)
-        return find_values(text, indexed)
+        return find_values(text, index)
 
     monkeypatch.setattr("tableturn.tools.values.match.find_values", find)
     both = index.find("customers in France"), index.find("customers in France", limit=1)

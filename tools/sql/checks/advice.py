@@ -141,8 +141,8 @@ _FOREIGN: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 def suggest_substitute_function(function: str, dialect: str = "sqlite") -> str:
     """Return the engine's substitute for another database's function; empty if unknown."""
-    known = _INSTEAD.get(dialect, {})
-    return f"{get_engine_name(dialect)} has {known[function]}" if function in known else ""
+    substitutes = _INSTEAD.get(dialect, {})
+    return f"{get_engine_name(dialect)} has {substitutes[function]}" if function in substitutes else ""
 
 
 def advise_on_syntax_error(sql: str, message: str, near: str, schema: Schema) -> str:
@@ -167,9 +167,9 @@ def advise_on_syntax_error(sql: str, message: str, near: str, schema: Schema) ->
         if pattern.search(sql):
             return advice
     bare = _STRING.sub("", sql)
-    opened, closed = bare.count("("), bare.count(")")
-    if opened != closed:
-        return f"there are {opened} opening and {closed} closing parentheses; make them match"
+    opening, closing = bare.count("("), bare.count(")")
+    if opening != closing:
+        return f"there are {opening} opening and {closing} closing parentheses; make them match"
     return f"correct the query just before {near}" if near else ""
 
 

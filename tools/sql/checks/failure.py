@@ -41,8 +41,8 @@ def find_failure_causes(sql: str, error: QueryError, query: Query | None, schema
     if not of_kind:
         return [_report_error(kind, sql, message, query, schema), *findings]
     # Those whose place the database's message names, last or in quotes, come before the others.
-    named = {fold(name) for name in (message.rpartition(": ")[2], *_QUOTED.findall(message))}
-    of_kind.sort(key=lambda finding: fold(finding.place) not in named)
+    message_names = {fold(name) for name in (message.rpartition(": ")[2], *_QUOTED.findall(message))}
+    of_kind.sort(key=lambda finding: fold(finding.place) not in message_names)
     return of_kind + [finding for finding in findings if finding.kind != kind]
 
 
@@ -52,19 +52,19 @@ def find_invalid_names(query: Query) -> Iterator[Finding]:
         for source in scope.sources:
             if not source.known:
                 yield _report_unknown_table(source, query)
-    seen: set[str] = set()
+    places: set[str] = set()
     for reference in query.resolution.references:
         finding = _report_invalid_reference(reference, query)
-        if finding is not None and finding.place not in seen:
-            seen.add(finding.place)
+        if finding is not None and finding.place not in places:
+            places.add(finding.place)
             yield finding
 
 
 def find_invalid_limits(query: Query) -> Iterator[Finding]:
     """Yield a finding for each LIMIT or OFFSET that is not a whole number, in SQLite only."""
     for clause in query.find(exp.Limit, exp.Offset) if query.rules.is_sqlite else ():
-        given = clause.expression
-        if isinstance(given, exp.Null) or (isinstance(given, exp.Literal) and not _WHOLE.fullmatch(given.name)):
+        count = clause.expression
+        if isinstance(count, exp.Null) or (isinstance(count, exp.Literal) and not _WHOLE.fullmatch(count.name)):
             place = query.text(clause).strip()
             yield Finding("other", "error", "The limit is no whole number.", place, "write a whole number")
 
@@ -87,8 +87,8 @@ def _report_invalid_reference(reference: Reference, query: Query) -> Finding | N
         return Finding("ambiguous_column", "error", message, place, f"write {join_words(choices, 'or')}")
     if reference.kind == "unknown":
         sources = _list_reachable_sources(reference) if reference.source is None else [reference.source]
-        read = join_words([source.node.name or source.label for source in sources], "or") or "the query"
-        message = f"There is no column {reference.column} in {read}."
+        owners = join_words([source.node.name or source.label for source in sources], "or") or "the query"
+        message = f"There is no column {reference.column} in {owners}."
         advice = _advise_on_column(reference, sources, query.schema, query.rules)
         return Finding("unknown_column", "error", message, place, advice)
     return _report_unknown_source(reference, place, query)
@@ -141,20 +141,20 @@ def _format_join_conditions(path: Sequence[ForeignKey], rules: DialectRules, sch
 
 def _find_foreign_key_path(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
     """Return the shortest chain of foreign keys from `starts` to `goal`, or []."""
-    reached: dict[str, list[ForeignKey]] = {fold(start): [] for start in starts}
-    frontier = list(reached)
+    paths: dict[str, list[ForeignKey]] = {fold(start): [] for start in starts}
+    frontier = list(paths)
     while frontier:
         following: list[str] = []
         for table in frontier:
             for key in schema.foreign_keys:
-                for here, there in ((key.table, key.ref_table), (key.ref_table, key.table)):
-                    if fold(here) == table and fold(there) not in reached:
-                        reached[fold(there)] = [*reached[table], key]
-                        following.append(fold(there))
-        if fold(goal) in reached:
+                for near_table, far_table in ((key.table, key.ref_table), (key.ref_table, key.table)):
+                    if fold(near_table) == table and fold(far_table) not in paths:
+                        paths[fold(far_table)] = [*paths[table], key]
+                        following.append(fold(far_table))
+        if fold(goal) in paths:
             break
         frontier = following
-    return reached.get(fold(goal), [])
+    return paths.get(fold(goal), [])
 
 
 def _report_unknown_source(reference: Reference, place: str, query: Query) -> Finding:
@@ -163,9 +163,9 @@ def _report_unknown_source(reference: Reference, place: str, query: Query) -> Fi
     message = f"{qualifier} is not among the tables of this SELECT."
     # Else it may be the alias of another SELECT.
     behind = (table for scope in query.scopes for source, table in scope.tables if source.name == key)
-    if aliased := [source for source in reachable if source.own == key]:
-        message = f"{qualifier} is called {aliased[0].label} in this query."
-        advice = f"write {aliased[0].label}.{reference.column}"
+    if alias_sources := [source for source in reachable if source.base_name == key]:
+        message = f"{qualifier} is called {alias_sources[0].label} in this query."
+        advice = f"write {alias_sources[0].label}.{reference.column}"
     elif table := query.schema.table(qualifier) or next(behind, None):
         starts = [source.table.name for source in reachable if source.table]
         path = _format_join_conditions(_find_foreign_key_path(query.schema, starts, table.name), rules, query.schema)
@@ -189,12 +189,12 @@ def _list_reachable_sources(reference: Reference) -> list[QuerySource]:
 def _report_error(kind: QueryErrorKind, sql: str, message: str, query: Query | None, schema: Schema) -> Finding:
     """Return the finding for an error that unknown names do not explain."""
     text = message[:1].upper() + message[1:].rstrip(".") + "."
-    if kind == "unknown_function" and (named := _FUNCTION.search(message)):
-        function = named[1].lower()
-        return Finding(kind, "error", text, named[1], suggest_substitute_function(function, schema.dialect))
+    if kind == "unknown_function" and (match := _FUNCTION.search(message)):
+        function = match[1].lower()
+        return Finding(kind, "error", text, match[1], suggest_substitute_function(function, schema.dialect))
     if kind == "rejected":
-        named = _FUNCTION.search(message)
-        return Finding(kind, "error", text, named[1] if named else "", "write one SELECT that only reads")
+        match = _FUNCTION.search(message)
+        return Finding(kind, "error", text, match[1] if match else "", "write one SELECT that only reads")
     if kind == "aggregate_misuse":
         return _report_aggregate_misuse(text, message, query)
     if kind == "syntax":
@@ -213,7 +213,7 @@ def _report_aggregate_misuse(text: str, message: str, query: Query | None) -> Fi
         assert query is not None
         where, having, group = (scope.select.args.get(clause) for clause in ("where", "having", "group"))
         inside = where.find(exp.AggFunc) if where is not None else None
-        if inside is not None and any(node is inside for node in query.own(scope, exp.AggFunc)):
+        if inside is not None and any(node is inside for node in query.find_in(scope, exp.AggFunc)):
             place = query.text(inside)
             advice = f"move the condition on {place} to HAVING, or compare with a sub-query"
         elif having is not None and group is None:
@@ -233,9 +233,9 @@ def find_ungrouped_columns(scope: Scope, query: Query, rules: DialectRules) -> l
     outputs = [item.unalias() for item in select.expressions]
     if terms is None and (select.args.get("group") is not None or not query.find_aggregates(scope)):
         return []
-    grouped = [query.at(term) for term in terms or ()]
-    keys = {reference.place for reference in grouped if reference is not None and reference.source is not None}
-    if any(reference is None or reference.source is None for reference in grouped):
+    group_columns = [query.at(term) for term in terms or ()]
+    keys = {reference.place for reference in group_columns if reference is not None and reference.source is not None}
+    if any(reference is None or reference.source is None for reference in group_columns):
         return []  # consequences of an expression are not followed
     outputs += filter(None, (select.args.get(clause) for clause in ("having", "order")))
     return [

@@ -32,12 +32,12 @@ def find_query_pitfalls(query: Query, values: ColumnValueLookup | None) -> Itera
 
 def _find_absent_values(part: exp.Expr, query: Query, values: ColumnValueLookup) -> Iterator[Finding]:
     """Yield findings on texts that no row has, if the column has similar texts or numbers."""
-    compared = query.iterate_column_comparisons(part)
-    texts = [query.literal(operand) for _, operand in compared]
-    if not compared or part.args.get("query") is not None:
+    comparisons = query.iterate_column_comparisons(part)
+    texts = [query.literal(operand) for _, operand in comparisons]
+    if not comparisons or part.args.get("query") is not None:
         return
-    column = compared[0][0].schema
-    table = compared[0][0].table.name
+    column = comparisons[0][0].schema
+    table = comparisons[0][0].table.name
     sought = [text for text in texts if isinstance(text, str)]
     # If one of a list is there, the others may be there to be sure of all spellings; an empty text is to find none.
     if len(sought) < len(texts) or any(not text.strip() or values.holds(table, column.name, text) for text in sought):
@@ -57,11 +57,11 @@ def _find_absent_values(part: exp.Expr, query: Query, values: ColumnValueLookup)
 
 def _check_between_bounds(node: exp.Between, query: Query) -> Iterator[Finding]:
     low, high = (query.literal(node.args[key]) for key in ("low", "high"))
-    turned = isinstance(low, float) and isinstance(high, float) and low > high
+    is_reversed = isinstance(low, float) and isinstance(high, float) and low > high
     if isinstance(low, str) and isinstance(high, str):
         # Other texts are compared by a collation, or as what they stand for: '9' comes before '10' among numbers.
-        turned = low[:10] > high[:10] and all(match_time(each, whole=False) for each in (low, high))
-    if turned and not node.args.get("symmetric"):
+        is_reversed = low[:10] > high[:10] and all(match_time(bound, whole=False) for bound in (low, high))
+    if is_reversed and not node.args.get("symmetric"):
         place = query.text(node)
         yield Finding("always_empty", "error", f"{place} never holds: its bounds are the wrong way round.", place)
 
@@ -96,9 +96,9 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
                 entry = lower, isinstance(part, exp.GT | exp.LT), value, part
                 bounds.setdefault(column.place, []).append(entry)
     for entries in bounds.values():
-        for one, other in product([one for one in entries if one[0]], [one for one in entries if not one[0]]):
-            if _is_range_empty(one[2], other[2], strict=one[1] or other[1]):
-                first, second = (one, other) if entries.index(one) < entries.index(other) else (other, one)
+        for low, high in product([low for low in entries if low[0]], [high for high in entries if not high[0]]):
+            if _is_range_empty(low[2], high[2], strict=low[1] or high[1]):
+                first, second = (low, high) if entries.index(low) < entries.index(high) else (high, low)
                 place = f"{query.text(first[3])} AND {query.text(second[3])}"
                 # People are told; what the papers feed back to a model stays as it was.
                 yield Finding("always_empty", "info", f"{place} never holds: nothing lies between.", place)
@@ -111,10 +111,10 @@ def _is_range_empty(low: str | float, high: str | float, *, strict: bool) -> boo
     return isinstance(low, float) and isinstance(high, float) and (low > high or (strict and low == high))
 
 
-def _values_differ(one: str | float, other: str | float) -> bool:
-    if isinstance(one, str) and isinstance(other, str):
-        return one.lower() != other.lower()  # the column's collation may ignore case
-    return type(one) is type(other) and one != other
+def _values_differ(first: str | float, second: str | float) -> bool:
+    if isinstance(first, str) and isinstance(second, str):
+        return first.lower() != second.lower()  # the column's collation may ignore case
+    return type(first) is type(second) and first != second
 
 
 def _is_numeric_text(text: str) -> bool:
