@@ -43,11 +43,13 @@ def find_group_variants(query: Query, run: Run, scope: Scope, column: TableColum
 def list_compared_texts(query: Query, scope: Scope) -> list[tuple[TableColumn, exp.Expr, list[exp.Expr]]]:
     """Return each column of texts that WHERE compares with texts, the condition and the texts."""
     comparisons = list[tuple[TableColumn, exp.Expr, list[exp.Expr]]]()
+    # Of the values of a key each is a row of its own in the other table, however it is spelled.
+    keyed = {place for key in query.schema.foreign_keys for pair in key.pairs for place in pair}
     for condition in (part.node for part in query.conditions(scope) if part.clause == "where"):
         node = condition.this.unnest() if isinstance(condition, exp.Not) else condition
         pairs = query.iterate_column_comparisons(node) if isinstance(node, exp.EQ | exp.NEQ | exp.In) else []
         texts = [other for _, other in pairs if len(str(query.literal(other) or "")) >= _CODE]
-        schema = pairs[0][0].schema if texts else None
+        schema = pairs[0][0].schema if texts and pairs[0][0].item not in keyed else None
         # Who looks for one of many names has found it.
         if schema is not None and is_text_column(schema) and (schema.distinct or 0) <= _MOST_VALUES:
             comparisons.append((pairs[0][0], condition, texts))
