@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlglot import exp
 
@@ -22,7 +22,7 @@ from ..prompts.find_sql import begins_sql
 from ..tools.charts import Chart, ChartRequest, Kind
 from ..tools.charts.chart import Picture, can_render_charts, render_chart_image
 from ..tools.charts.wish import parse_request
-from ..tools.database import Cancellation, Database, Limits, Notice, Table, render_schema
+from ..tools.database import Cancellation, Database, Limits, Table, render_schema
 from ..tools.database.schema import ColumnSchema, Schema, TableSchema
 from ..tools.database.watchdog import raise_if_cancelled
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
@@ -44,6 +44,9 @@ from .model.track_record import ModelRunRecord, append_run_record, get_record_fi
 from .records import AnswerSentence, AttemptView, Status, get_standalone_question, make_plain_result
 from .resources import Resources
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from ..tools.database import Notice
 
 _LOOKED_THROUGH = 100  # nearest questions among which the very same one is: nothing is nearer than it
 _VALUES = 40  # values of a column that are given

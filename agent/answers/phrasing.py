@@ -262,9 +262,9 @@ def build_display(
         formats = choose_column_formats(query, result.columns, result.rows, definitions, locale)
         names = map(name_column, headings(query, result.columns), result.columns, formats)
         is_summary = query is None or bool(query.find(exp.Group, exp.AggFunc))
-        is_limited = query is not None and query.limit is not None and query.limit.name == str(result.row_count)
         is_ordered = query is not None and bool(query.order)
-        return ColumnDisplay(tuple(names), formats, is_ordered, locale, is_summary, is_limited)
+        is_limited = is_ordered and query and query.limit and query.limit.name == str(result.row_count)
+        return ColumnDisplay(tuple(names), formats, is_ordered, locale, is_summary, bool(is_limited))
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
     return call_with_fallback(

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 def is_empty_result(result: PlainResult) -> bool:
     """Whether a result has no rows, or only one row with nothing but NULL."""
-    return not result.rows or (result.row_count == 1 and all(cell is None for cell in result.rows[0]))
+    return not result.rows or (len(result.rows) == 1 and all(cell is None for cell in result.rows[0]))
 
 
 def is_empty_or_zero_result(result: PlainResult) -> bool:
     """Whether a result has no rows, or only one row with nothing but NULL and 0."""
-    return is_empty_result(result) or (result.row_count == 1 and all(cell in (None, 0) for cell in result.rows[0]))
+    return is_empty_result(result) or (len(result.rows) == 1 and all(cell in (None, 0) for cell in result.rows[0]))
 
 
 def find_near_miss_literal(attempt: Attempt) -> SearchedLiteral | None:

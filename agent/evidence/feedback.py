@@ -77,7 +77,7 @@ LOOKUP_SECONDS = 0.3
 
 def _make_row_lookup(run: Run) -> Callable[[str], bool]:
     """Return a function that asks the engine for a row; True if no answer comes in time."""
-    until = time.monotonic() + min(LOOKUP_SECONDS, run.settings.limits.seconds)
+    until = time.monotonic() + min(LOOKUP_SECONDS, run.settings.query_seconds)
 
     def has_row(sql: str) -> bool:
         seconds = until - time.monotonic()
@@ -95,8 +95,7 @@ def _measure_query_complexity(query: Query, items: Sequence[LinkedItem]) -> Quer
     expected = {(table, column): p for table, column, p in items}
     names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.usage.columns}
     unexpected = sum(1 - expected.get(name, 0.0) for name in names) if expected else 0.0
-    joins, selects = len(query.find(exp.Join)), len(query.find(exp.Select))
-    return QueryComplexity(round(unexpected, 3), joins, selects - 1)
+    return QueryComplexity(round(unexpected, 3), len(query.find(exp.Join)), query.usage.selects - 1)
 
 
 def _score_query_fit(query: Query, traits: ExpectedTraits | None, items: Sequence[LinkedItem]) -> float | None:

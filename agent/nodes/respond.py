@@ -166,7 +166,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
         line = ledger.write_line(labels, conclusion.looks.formats) if ledger else ""
         after = (*filter(None, (line, readings.line)), *(note.text for note in conclusion.remarks))
         lost = int(bool(line or rows_note) or any(literal.near for literal in absent))
-        lost += bool(ledger and ledger.repeats_material_rows)
+        lost += bool(line and ledger and ledger.repeats_material_rows)
         sure = assess_answer_confidence(
             attempts, chosen, conclusion.status, comparison, turn, run, readings.agreement, labels, lost
         )

@@ -149,6 +149,7 @@ def make_translator_factory(
         chat_model = resolve_model(model, base_url=base_url, timeout=seconds, max_retries=retries)
         return None if chat_model is None else PromptedTranslator(chat_model, options)
 
+    @lru_cache(maxsize=32)
     def get_translator(settings: Settings) -> PromptedTranslator | None:
         how = TranslatorOptions.of(settings)
         return make_cached_translator(how, settings.request_seconds, settings.request_retries)

@@ -36,8 +36,10 @@ def describe_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates
     select, distinct = scope.select, scope.select.args.get("distinct")
     calls = [node for item in select.expressions for node in query.find(exp.Func, within=item)]
     on = distinct.args.get("on") if distinct is not None else None
-    source_calls = {id(node) for source in query.find(exp.From, exp.Join) for node in query.find(*_SETS, within=source)}
-    if any(id(node) not in source_calls and _returns_several_rows(node) for node in calls):
+    several = [node for node in calls if _returns_several_rows(node)]
+    sources = query.find(exp.From, exp.Join) if several else []
+    source_calls = {id(node) for source in sources for node in query.find(*_SETS, within=source)}
+    if any(id(node) not in source_calls for node in several):
         return "", "removed" if distinct is not None and on is None else "kept"
     if on is not None:
         return _format_row_per(on.expressions or [on], query, labels), "kept"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
@@ -55,7 +55,7 @@ from .path import (
     find_path,
     select_from,
 )
-from .variants import find_compared_variants, find_group_variants, list_compared_texts
+from .variants import CODE, MOST_VALUES, find_compared_variants, find_group_variants
 
 _LONGEST, _MOST_SCOPES = 10_000, 8
 _EXAMPLES = 3
@@ -199,8 +199,23 @@ class _LedgerCounter:
         run = partial(self._run_select, scope=scope)
         for column in {column.place: column for column in texts}.values():
             self._add_variants(column, partial(find_group_variants, self.query, run, scope, column))
-        for column, *comparison in list_compared_texts(self.query, scope):
+        for column, *comparison in self._iterate_compared_texts(scope):
             self._add_variants(column, partial(find_compared_variants, self.query, run, scope, column, *comparison))
+
+    def _iterate_compared_texts(self, scope: Scope) -> Iterator[tuple[TableColumn, exp.Expr, list[exp.Expr]]]:
+        """Yield each column of texts that WHERE compares with texts, the condition and the texts."""
+        for condition in (part.node for part in self.query.conditions(scope) if part.clause == "where"):
+            node = condition.this.unnest() if isinstance(condition, exp.Not) else condition
+            pairs = self.query.iterate_column_comparisons(node) if isinstance(node, exp.EQ | exp.NEQ | exp.In) else []
+            for column in [column for column, _ in pairs[:1]]:
+                table, schema = column.table.name, column.schema
+                # Each value of a key is a row of its own, however it is spelled; who looks for one of many has it.
+                refers = any(
+                    key.table == table and schema.name in key.columns for key in self.query.schema.foreign_keys
+                )
+                if not refers and is_text_column(schema) and (schema.distinct or 0) <= MOST_VALUES:
+                    texts = [other for _, other in pairs if len(str(self.query.literal(other) or "")) >= CODE]
+                    yield from [(column, condition, texts)] if texts else []
 
     def _add_variants(self, column: TableColumn, find: Callable[[], VariantCount | None]) -> None:
         what = f"variants of {'.'.join(column.item)}"

@@ -12,12 +12,12 @@ from ..database.table import Cell
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope
 from .ledger import MATERIAL, VariantCount
-from .parts import copy_select_without, is_text_column, render_cell, to_int
+from .parts import copy_select_without, render_cell, to_int
 from .path import NotCountedError, check_countable, copy_select_with_outputs, copy_source_node, select_from
 
-_MOST_VALUES = 10_000  # of a column whose variants are looked for
+MOST_VALUES = 10_000  # of a column whose variants are looked for
 _SHOWN = 3
-_CODE = 2  # characters of values that are all codes
+CODE = 2  # characters of values that are all codes
 
 Run = Callable[[exp.Select], Sequence[Sequence[Cell]]]
 """Runs a SELECT and returns its rows."""
@@ -40,22 +40,6 @@ def find_group_variants(query: Query, run: Run, scope: Scope, column: TableColum
     return VariantCount(*column.item, tuple(pairs), groups, aside, material) if several else None
 
 
-def list_compared_texts(query: Query, scope: Scope) -> list[tuple[TableColumn, exp.Expr, list[exp.Expr]]]:
-    """Return each column of texts that WHERE compares with texts, the condition and the texts."""
-    comparisons = list[tuple[TableColumn, exp.Expr, list[exp.Expr]]]()
-    # Of the values of a key each is a row of its own in the other table, however it is spelled.
-    keyed = {place for key in query.schema.foreign_keys for pair in key.pairs for place in pair}
-    for condition in (part.node for part in query.conditions(scope) if part.clause == "where"):
-        node = condition.this.unnest() if isinstance(condition, exp.Not) else condition
-        pairs = query.iterate_column_comparisons(node) if isinstance(node, exp.EQ | exp.NEQ | exp.In) else []
-        texts = [other for _, other in pairs if len(str(query.literal(other) or "")) >= _CODE]
-        schema = pairs[0][0].schema if texts and pairs[0][0].item not in keyed else None
-        # Who looks for one of many names has found it.
-        if schema is not None and is_text_column(schema) and (schema.distinct or 0) <= _MOST_VALUES:
-            comparisons.append((pairs[0][0], condition, texts))
-    return comparisons
-
-
 def find_compared_variants(
     query: Query, run: Run, scope: Scope, column: TableColumn, condition: exp.Expr, texts: Sequence[exp.Expr]
 ) -> VariantCount | None:
@@ -64,7 +48,11 @@ def find_compared_variants(
     select, equal = copy_select_without(query, scope, condition), column.node.isin(*texts)
     lower_column, *lower_texts = (exp.Lower(this=exp.Trim(this=node.copy())) for node in (column.node, *texts))
     others = sorted(_count_values(run, select.where(lower_column.isin(*lower_texts), exp.not_(equal)), column), key=str)
-    ((rows,),) = run(copy_select_with_outputs(select.where(equal), [exp.Count(this=exp.Star())])) if others else ((0,),)
+    ((rows,),) = (
+        run(copy_select_with_outputs(select.where(equal, copy=False), [exp.Count(this=exp.Star())]))
+        if others
+        else ((0,),)
+    )
     if not to_int(rows):
         return None  # the texts themselves are absent, which is told by itself
     values, aside = [str(value) for value, _ in others], sum(to_int(many) for _, many in others)
@@ -81,8 +69,9 @@ def _fold(value: str) -> str:
 def _count_values(run: Run, select: exp.Select, column: TableColumn) -> Sequence[Sequence[Cell]]:
     grouping = copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
     grouping.set("group", exp.Group(expressions=[column.node.copy()]))
-    counts = run(grouping.limit(_MOST_VALUES + 1, copy=False))
-    if len(counts) > _MOST_VALUES:
+    grouping.set("limit", exp.Limit(expression=exp.Literal.number(MOST_VALUES + 1)))
+    counts = run(grouping)
+    if len(counts) > MOST_VALUES:
         raise NotCountedError("there are too many groups")
     return counts
 
@@ -93,7 +82,7 @@ def _find_value_variants(run: Run, select: exp.Select, column: TableColumn) -> l
     # An engine may fold no other letters than ASCII's.
     entries = [(" ".join(normalize("NFKC", str(value or "")).split()), str(value), rows) for value, rows in counts]
     # In codes as short as alleles case is meaning; "ja" beside "nein" is none.
-    are_codes = max((len(text) for text, *_ in entries), default=0) <= _CODE
+    are_codes = max((len(text) for text, *_ in entries), default=0) <= CODE
     for text, value, rows in entries:
         if text:
             groups[text if are_codes else text.casefold()].append((value, to_int(rows)))

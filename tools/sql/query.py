@@ -114,7 +114,7 @@ class QueryCondition:
     @property
     def is_required(self) -> bool:
         """Whether every row must meet the condition: in WHERE, or in ON of an inner join."""
-        inner = self.source is not None and self.source.side not in ("LEFT", "RIGHT", "FULL")
+        inner = self.source is not None and not self.scope.is_source_optional(self.source)
         return self.clause == "where" or inner
 
 
