@@ -62,9 +62,9 @@ def find_row_order(gold: str, dialect: str = "sqlite", schema: Schema | None = N
     # DISTINCT and compounds would have the keys take part in what they compare.
     if scope is None or scope.select.args.get("distinct"):
         return RowOrder(True)
-    edit, has_star = query.edit(), any(column.is_star for column in scope.select.expressions)
+    edit = query.edit()
     for term in query.order:
-        if has_star and isinstance(term.this.unnest(), exp.Literal):
+        if scope.select.is_star and isinstance(term.this.unnest(), exp.Literal):
             return RowOrder(True)
         key = query.resolve_order_or_group_term(term.this, scope)
         for column in query.find(exp.Column, within=key):
@@ -74,8 +74,7 @@ def find_row_order(gold: str, dialect: str = "sqlite", schema: Schema | None = N
     with_keys = edit.tree.sql(query.rules.grammar)
     for statement in (edit.tree, edit.of(scope.select)):
         statement.set("limit", None)
-    is_cut = query.limit is not None and query.offset is None
-    return RowOrder(True, with_keys, len(query.order), edit.sql if is_cut else "")
+    return RowOrder(True, with_keys, len(query.order), edit.sql if query.limit and not query.offset else "")
 
 
 @dataclass(frozen=True)
