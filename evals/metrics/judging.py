@@ -13,10 +13,11 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ...tools.database import Cell, Database, Limits, Table
-from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SQLParseError
+from ...tools.database import Cell, Database, Limits, Schema, Table
+from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected
 from ...tools.results import same_result
-from ...tools.sql import parse_query_tree
+from ...tools.sql import Query, is_ordered
+from ...tools.sql.parse import return_default_if_unparsable
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache
 from ..official.exact_match import EMQuery, Unparsed, compare_clauses, hardness, parse, read_foreign_key_maps
 from ..official.execution import OfficialDatabases, execute_and_compare, list_suite_files
@@ -50,36 +51,30 @@ class RowOrder:
     without_limit: str = ""  # `with_keys` without the limit; empty if there is none, or rows are skipped before it
 
 
-def find_row_order(gold: str, dialect: str = "sqlite") -> RowOrder:
+@return_default_if_unparsable(RowOrder(False))
+def find_row_order(gold: str, dialect: str = "sqlite", schema: Schema | None = None) -> RowOrder:
     """Return a gold query's row order; unordered if sqlglot cannot parse it."""
-    try:
-        tree = parse_query_tree(gold, dialect)
-    except SQLParseError:
-        return RowOrder(False)
-    order = tree.args.get("order")
+    query = Query.of(gold, dialect, schema)
     # An order that chance decides is none.
-    if not isinstance(order, exp.Order) or order.expressions[0].find(exp.Rand):
+    if not query.order or query.order[0].find(exp.Rand):
         return RowOrder(False)
+    scope = query.find_scope(query.order[0].parent_select or query.tree)
     # DISTINCT and compounds would have the keys take part in what they compare.
-    if not isinstance(tree, exp.Select) or tree.args.get("distinct"):
+    if scope is None or scope.select.args.get("distinct"):
         return RowOrder(True)
-    columns = tree.expressions
-    aliases = {column.alias.lower(): column.this for column in reversed(columns) if isinstance(column, exp.Alias)}
-    query = tree.copy()
-    for item in order.expressions:
-        key = item.this if isinstance(item, exp.Ordered) else item
-        if isinstance(key, exp.Literal) and key.is_int:
-            place = int(key.name)
-            if not 1 <= place <= len(columns) or any(column.is_star for column in columns):
-                return RowOrder(True)
-            key = columns[place - 1].unalias()
-        elif isinstance(key, exp.Column) and not key.table:
-            key = aliases.get(key.name.lower(), key)
-        query.append("expressions", key.copy())
-    full_query = query.copy()
-    full_query.set("limit", None)
-    is_cut = bool(tree.args.get("limit")) and not tree.args.get("offset")
-    return RowOrder(True, query.sql(dialect), len(order.expressions), full_query.sql(dialect) if is_cut else "")
+    edit = query.edit()
+    for term in query.order:
+        if scope.select.is_star and isinstance(term.this.unnest(), exp.Literal):
+            return RowOrder(True)
+        key = query.resolve_order_or_group_term(term.this, scope)
+        for column in query.find(exp.Column, within=key):
+            if (value := query.resolve_order_or_group_term(column, scope)) is not column:
+                edit.of(column).replace(exp.paren(value))
+        edit.of(scope.select).append("expressions", edit.of(key).copy())
+    with_keys = edit.tree.sql(query.rules.grammar)
+    for statement in (edit.tree, edit.of(scope.select)):
+        statement.set("limit", None)
+    return RowOrder(True, with_keys, len(query.order), edit.sql if query.limit and not query.offset else "")
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,7 @@ def compute_expected_result(database: Database, sql: str, limits: Limits = GOLD_
     table = database.execute(sql, limits)
     if table.truncated:
         raise Unfit(f"its result has more than {limits.rows:,} rows", "too_large")
-    order = find_row_order(sql, database.dialect)
+    order = find_row_order(sql, database.dialect, database.schema() if is_ordered(sql, database.dialect) else None)
     expected = ExpectedResult(table, order)
     try:
         keyed_rows = database.execute(order.with_keys, limits).rows if order.with_keys and table.rows else ()

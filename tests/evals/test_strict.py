@@ -4,10 +4,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 from tableturn.evals.datasets import Dataset, load_dataset
-from tableturn.evals.metrics.judging import StrictJudge, Verdict, make_official_judge
+from tableturn.evals.metrics.judging import StrictJudge, Verdict, compute_expected_result, make_official_judge
 from tableturn.evals.metrics.summary import summarize
+from tableturn.tools.database import Database
 
 
 def judged(league: Dataset, predicted: str, *golds: str) -> Verdict:
@@ -55,6 +57,7 @@ def test_a_database_that_is_missing_is_told_from_a_query_that_fails(league: Data
     assert judged(league, "SELECT 1", "SELECT nothing").error.startswith("the gold query does not run: ")
 
 
+BIGGEST = "SELECT club_id, count(*) AS n FROM player GROUP BY club_id ORDER BY {} LIMIT 1"
 TOP = "SELECT name, goals FROM player ORDER BY goals DESC LIMIT {}"
 
 
@@ -72,10 +75,27 @@ TOP = "SELECT name, goals FROM player ORDER BY goals DESC LIMIT {}"
         ("SELECT name, goals FROM player WHERE id IN (3, 2) ORDER BY goals DESC", TOP.format(2), False),
         ("SELECT id FROM player WHERE id IN (4, 5)", "SELECT id FROM player ORDER BY id > 1 DESC LIMIT 2", True),
         ("SELECT id FROM player WHERE id IN (1, 3)", "SELECT id FROM player ORDER BY id > 1 DESC LIMIT 2", False),
+        # Clubs 1 and 2 share the most players; `n` is an alias, `goals` a column before it is one.
+        ("SELECT 1, 2", BIGGEST.format("-n"), True),
+        ("SELECT 2, 2", BIGGEST.format("-n"), True),
+        ("SELECT 2, 2", BIGGEST.format("n + 0 DESC"), True),
+        ("SELECT 3, 1", BIGGEST.format("-n"), False),
+        ("SELECT 1, -5", "SELECT id, -goals AS goals FROM player ORDER BY -goals LIMIT 1", True),
+        ("SELECT 3, -5", "SELECT id, -goals AS goals FROM player ORDER BY -goals LIMIT 1", True),
     ],
 )
 def test_any_row_of_a_tie_that_the_limit_cuts_will_do(league: Dataset, predicted: str, gold: str, same: bool) -> None:
     assert judged(league, predicted, gold).ex is same
+
+
+def test_an_order_within_parentheses_counts(tmp_path: Path) -> None:
+    path = tmp_path / "town.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE town AS SELECT 'Bath' AS name UNION ALL SELECT 'York'")
+    with Database.open(path) as database:
+        expected = compute_expected_result(database, "(SELECT name FROM town ORDER BY name) LIMIT 2")
+        assert expected.allows(database.execute("SELECT name FROM town ORDER BY name"))
+        assert not expected.allows(database.execute("SELECT name FROM town ORDER BY name DESC"))
 
 
 def test_any_accepted_gold_counts(league: Dataset) -> None:

@@ -23,8 +23,8 @@ from ..errors import (
 )
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
-from ..sql.query import qualify_column
-from ..sql.scope import Reference, Scope, count_only_rows, split_at_and, write_without_tables
+from ..sql.query import qualify_column, read_query
+from ..sql.scope import Reference, Scope, count_only_rows, iterate_enclosing_scopes, split_at_and, write_without_tables
 from ..sql.texts import begins_change, cut_where, is_sql, read_statement
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
 from .entry import Entry, Item
@@ -382,12 +382,12 @@ def expand_named_definitions(sql: str, entries: Sequence[Entry], dialect: str) -
     """
     if not _CALL.search(sql):
         return sql
-    try:
-        tree = Query.of(sql, dialect).edit().tree
-    except SQLParseError:
+    query = read_query(sql, Schema("", (), dialect=dialect))
+    if query is None:
         return sql  # the engine says what is wrong with it
+    edit = query.edit()
     by_name = {f"{entry.kind} {' '.join(phrase)}": entry for entry in entries if entry.sql for phrase in entry.phrases}
-    for call in list(tree.find_all(exp.Anonymous)):
+    for call in query.find(exp.Anonymous):
         kind = str(call.this).lower()
         if kind not in ("metric", "term") or not call.expressions or not call.expressions[0].is_string:
             continue
@@ -396,20 +396,20 @@ def expand_named_definitions(sql: str, entries: Sequence[Entry], dialect: str) -
         if entry is None:
             names = ", ".join(repr(other.name) for other in entries if other.kind == kind and other.sql) or "none"
             raise KnowledgeError(f"there is no {kind} {name!r} with SQL of its own; there is {names}")
-        call.replace(exp.Paren(this=_apply_query_aliases(entry, call, dialect)))
-    return tree.sql(dialect=dialect)
+        edit.of(call).replace(exp.Paren(this=_apply_query_aliases(entry, call, query)))
+    return edit.sql
 
 
-def _apply_query_aliases(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
+def _apply_query_aliases(entry: Entry, call: exp.Expr, query: Query) -> exp.Expr:
     """Return an entry's SQL with the table aliases of the query that contains `call`."""
-    fragment = parse_fragment(entry.sql, dialect)
-    select = call.find_ancestor(exp.Select)
-    sources = (select.args.get("from_"), *(select.args.get("joins") or ())) if select else ()
+    fragment = parse_fragment(entry.sql, query.rules.name)
     aliases: dict[str, str] = {}
-    for node in filter(None, sources):
-        if isinstance(node.this, exp.Table):
-            aliases.setdefault(_join_name_parts(node.this.parts), node.this.alias_or_name)
-            aliases.setdefault(node.this.name.lower(), node.this.alias_or_name)
+    for scope in iterate_enclosing_scopes(query.find_scope(call.parent_select or call)):
+        for node in (source.node for source in scope.sources):
+            # An inner source hides an outer one of the same name.
+            if isinstance(node, exp.Table) and node.alias_or_name not in aliases.values():
+                aliases.setdefault(_join_name_parts(node.parts), node.alias_or_name)
+                aliases.setdefault(node.name.lower(), node.alias_or_name)
     for column in [part for part in fragment.find_all(exp.Column) if part.find_ancestor(exp.Select) is None]:
         alias = aliases.get(_join_name_parts(column.parts[:-1]))
         if alias is not None and alias.lower() != column.table.lower():

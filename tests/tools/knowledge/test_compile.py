@@ -23,11 +23,17 @@ from .test_check import WHOLE
         ("SELECT count(*) FROM customers WHERE NOT TERM('live')", 1),
         ("SELECT METRIC('price') FROM \"order lines\" l", 10.0),
         ("SELECT (SELECT METRIC('revenue') FROM orders x WHERE x.customer_id = c.id) FROM customers c LIMIT 1", 10.0),
+        ("SELECT c.id FROM customers c WHERE EXISTS (SELECT 1 FROM orders WHERE total > 9 AND TERM('active'))", 1),
     ],
 )
 def test_metrics_and_terms(known: Known, database: Database, sql: str, value: object) -> None:
     knowledge = known(WHOLE)
     assert database.execute(expand_named_definitions(sql, knowledge.entries, "sqlite")).rows[0][0] == value
+
+
+def test_a_source_hides_one_of_the_same_name_around_it(known: Known) -> None:
+    sql = "SELECT 1 FROM customers c WHERE EXISTS (SELECT 1 FROM orders c WHERE TERM('active'))"
+    assert "customers.status" in expand_named_definitions(sql, known(WHOLE).entries, "sqlite")
 
 
 def test_other_queries_stay_as_they_are(known: Known) -> None:
