@@ -93,6 +93,13 @@ def test_what_may_be_meant_is_not_remarked_on(sql: str) -> None:
     assert _found(sql) == []
 
 
+@pytest.mark.parametrize("join", ["RIGHT", "FULL"])
+def test_a_join_that_an_outer_join_follows_empties_nothing(join: str) -> None:
+    joined = "SELECT p.name FROM customer AS c JOIN orders AS o ON o.customer_id = c.id AND o.placed = NULL"
+    assert [kind for kind, *_ in _found(joined.replace("p.name", "c.name"))] == ["always_empty"]
+    assert _found(f"{joined} {join} JOIN product AS p ON p.id = o.id") == []
+
+
 def test_errors_come_first_and_nothing_comes_twice() -> None:
     sql = "SELECT 1 FROM customer WHERE country = 'Franc' AND country = 'Franc' AND name = NULL"
     findings = check(sql, SHOP, values=Held())
