@@ -50,13 +50,13 @@ REMOVED: dict[str, str] = {
     "feedback_cell": "it is 80",
     "feedback_rows": "it is 10",
     "feedback_tokens": "it is 1,500",
-    "gate_confidence": "the gate asks for none",
+    "gate_confidence": "an answer needs no least confidence",
     "gate_value_score": "only values that the question spells out are required",
     "gate_warnings": "warnings are for people",
     "k_random": "use n_voted",
     "revise_on": "an error, or an empty result with one value near to what was looked for, sends a query back",
-    "second_reading": "nothing reads a question beside the model",
-    "tell_unheld": "a value that nothing holds is told beside its empty result",
+    "second_reading": "only the model reads the question",
+    "tell_unheld": "an answer without rows names the value that is not in the data",
 }
 """Settings that `REMOVED_IN` removed, with what to do instead. They are ignored for that release."""
 
