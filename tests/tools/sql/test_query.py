@@ -275,9 +275,9 @@ def test_what_cannot_be_read_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> 
     read: list[str] = []
     reading = parse_module.parse_text
 
-    def count(text: str, dialect: str) -> Any:
+    def count(text: str, grammar: Dialect) -> Any:
         read.append(text)
-        return reading(text, dialect)
+        return reading(text, grammar)
 
     monkeypatch.setattr(parse_module, "parse_text", count)
     for _ in range(3):
@@ -298,9 +298,9 @@ def test_threads_that_ask_first_share_one_query(monkeypatch: pytest.MonkeyPatch)
     together = Barrier(4)
     reading = parse_module.parse_text
 
-    def slow(text: str, dialect: str) -> Any:
+    def slow(text: str, grammar: Dialect) -> Any:
         time.sleep(0.05)
-        return reading(text, dialect)
+        return reading(text, grammar)
 
     def ask() -> Query:
         together.wait()
