@@ -10,34 +10,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
-from typing import Protocol, cast
 
 # Stems.
 
-
-class _SnowballStemmer(Protocol):
-    """The interface of a Snowball stemmer."""
-
-    def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
-
-
-class _ThreadLocalStemmer(threading.local):
-    """A Snowball stemmer per thread, because a stemmer keeps its state in attributes."""
-
-    @cached_property
-    def stemmer(self) -> _SnowballStemmer:
-        import snowballstemmer  # loads every language it has: not before a stem is wanted
-
-        return cast("_SnowballStemmer", snowballstemmer.stemmer("english"))
-
-
-_local = _ThreadLocalStemmer()
+_local = threading.local()  # a stemmer per thread, because one keeps its state in attributes
 
 
 @lru_cache(maxsize=200_000)
 def stem_english_word(word: str) -> str:
     """Return the Snowball stem of a lower-case English word, from any thread."""
-    return _local.stemmer.stemWord(word)
+    if not hasattr(_local, "stem"):
+        import snowballstemmer  # loads every language it has: not before a stem is wanted
+
+        _local.stem = snowballstemmer.stemmer("english").stemWord
+    return _local.stem(word)
 
 
 @lru_cache(maxsize=200_000)
@@ -77,12 +63,9 @@ class Word:
     stem: str
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=1_000)  # questions of a conversation are read again at each of its turns
 def words(text: str) -> tuple[Word, ...]:
-    """Return the words of a text: runs of letters and digits, without a possessive `'s`.
-
-    Questions of a conversation are read again at each of its turns.
-    """
+    """Return the words of a text: runs of letters and digits, without a possessive `'s`."""
     plain = _POSSESSIVE.sub("  ", text)
     return tuple(
         Word(match.group(), match.start(), match.end(), folded, stem_word(folded))
@@ -245,6 +228,7 @@ _SHARED = make_word_set(
     will"""
 )
 """Words of `STOP_WORDS` that other languages have too, as the German `was` or the French `on`."""
+_ENGLISH_ONLY = STOP_WORDS - _SHARED
 
 
 def is_foreign_text(text: str, names: Iterable[str]) -> bool:
@@ -253,9 +237,7 @@ def is_foreign_text(text: str, names: Iterable[str]) -> bool:
     Rules about English words then say nothing of it. Of Spider's 8,034 questions none is taken for foreign.
     """
     tokens = words(text)
-    if any(
-        (word.folded in STOP_WORDS and word.folded not in _SHARED) or word.stem in question_words() for word in tokens
-    ):
+    if any(word.folded in _ENGLISH_ONLY or word.stem in question_words() for word in tokens):
         return False
     lexicon = {stem for name in names for stem in stem_name(name)}
     unknown = [word for word in tokens if not (word.folded.isdigit() or word.folded in _SHARED or word.stem in lexicon)]

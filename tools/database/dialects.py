@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -87,13 +88,24 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
         raise ParseError(f"the SQL parser failed ({type(error).__name__})") from error
 
 
+def parse_text(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
+    """Return the tokens and syntax trees of an SQL text from a cache; do not change them."""
+    outcome = _parse_or_get_error(sql, grammar)
+    if isinstance(outcome, SqlglotError):
+        raise copy(outcome)
+    return outcome
+
+
 # What a turn runs is estimated, checked and explained: these are one reading. A grammar counts by its class, as sqlglot
 # compares them; none here has settings of its own.
 @lru_cache(8)
-def parse_text(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
-    """Return the tokens and syntax trees of an SQL text from a cache; do not change them."""
-    tokens = grammar.tokenize(sql)
-    return tokens, parse_tokens(tokens, sql, grammar)
+def _parse_or_get_error(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]] | SqlglotError:
+    """Return the tokens and syntax trees of an SQL text, or the error if it cannot be read."""
+    try:
+        tokens = grammar.tokenize(sql)
+        return tokens, parse_tokens(tokens, sql, grammar)
+    except SqlglotError as error:
+        return copy(error)  # without its traceback, which would keep the callers' frames
 
 
 def parse_statement(sql: str, dialect: str) -> exp.Expr:

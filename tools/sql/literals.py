@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from typing import Protocol
 
 from sqlglot import exp
@@ -50,6 +50,10 @@ class SearchedLiteral:
         return self.sought and not self.held
 
 
+_MOST_TOLD = 10
+"""Members of a list that the engine is asked for one by one: of those of a longer list none is told."""
+
+
 @return_default_if_unparsable(())
 def find_searched_literals(
     query: Query, contents: ContentLookup, has_row: Callable[[str], bool] | None = None, *, is_empty: bool = False
@@ -60,10 +64,11 @@ def find_searched_literals(
     What a column holds does not say what a row of it equals: of that the engine has its collations and types.
     `is_empty` says whether the query gave nothing.
     """
-    candidates = chain.from_iterable(
-        _find_literals(node, scope, query, contents, has_row, is_empty) for node, scope in query.comparisons
+    left = iter(range(MOST_LOOKED_UP))
+    literals = (
+        _find_literals(node, scope, query, contents, has_row, is_empty, left) for node, scope in query.comparisons
     )
-    items = tuple(dict.fromkeys(islice(candidates, MOST_LOOKED_UP)))
+    items = tuple(dict.fromkeys(chain.from_iterable(literals)))
     return tuple(replace(item, near="", absent=False) if _is_other_spelling(item, items) else item for item in items)
 
 
@@ -74,14 +79,17 @@ def _find_literals(
     contents: ContentLookup,
     has_row: Callable[[str], bool] | None,
     is_empty: bool,
+    left: Iterator[int],
 ) -> Iterator[SearchedLiteral]:
-    """Yield the literals of one comparison, each with whether the database has it."""
+    """Yield the literals of one comparison, as many as are `left`, each with whether the database has it."""
     literals: list[tuple[TableColumn, exp.Expr, str, str, bool]] = []
-    is_pattern = isinstance(node, exp.Like | exp.ILike)
+    is_pattern, is_cut = isinstance(node, exp.Like | exp.ILike), False
     for column, operand in query.iterate_column_comparisons(node):
         value = query.literal(operand)
         if value is None:
             continue
+        if is_cut := next(left, None) is None:
+            break
         text = value if isinstance(value, str) else operand.name
         if is_pattern:
             held = contents.matches(*column.item, text, any_case=isinstance(node, exp.ILike))
@@ -98,13 +106,15 @@ def _find_literals(
 
     needed = bool(literals) and is_empty and not excluded and _is_needed(node, query, scope)
     needed = needed and is_absent(node, literals[0][0])
+    excluded = excluded or (is_cut and not needed)  # a row may have one that was not looked up
+    is_told = needed or not isinstance(node, exp.In) or len(node.expressions) <= _MOST_TOLD
     for column, operand, text, core, held in literals:
         sought = bool(text) and (held or not excluded)
-        alike = contents.nearest(*column.item, core, 2) if has_row and core and not held else ()
+        alike = contents.nearest(*column.item, core, 2) if has_row and is_told and core and not held else ()
         near = alike[0] if len(alike) == 1 and alike[0] != core else ""
         absent = bool(text) and needed
         # Rows may come without it: those that it should leave out, or those of others in its list.
-        if text and not (needed or held) and (near or (isinstance(node, exp.In) and not negated)):
+        if text and is_told and not (needed or held) and (near or (isinstance(node, exp.In) and not negated)):
             equals = exp.EQ(this=column.node.copy(), expression=operand.copy())
             absent = is_absent(node if is_pattern else equals, column)
         yield SearchedLiteral(*column.item, text, held, sought, near if absent else "", core, absent, needed)

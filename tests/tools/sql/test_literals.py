@@ -141,6 +141,46 @@ def test_an_absent_literal_is_told_beside_rows_unless_the_value_like_it_is_asked
     assert all(sql.endswith(("country = 'Frence' LIMIT 1", "country = 'Gaul' LIMIT 1")) for sql in asked)
 
 
+class CountedRows(NearRows):
+    """The same, with the texts that were looked up."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def holds(self, table: str, column: str, text: str) -> bool:
+        self.asked.append(text)
+        return super().holds(table, column, text)
+
+
+GAULS = tuple(f"Gaul {number}" for number in range(3_000))
+
+
+@pytest.mark.parametrize("condition", [f"country IN {(*GAULS, 'France')}", f"name = 'Ann' OR country IN {GAULS}"])
+def test_of_a_long_list_only_the_first_members_are_looked_up(condition: str) -> None:
+    contents, asked = CountedRows(), list[str]()
+    query = read(f"SELECT id FROM customer WHERE {condition}", SHOP)
+    found = find_searched_literals(query, contents, lambda sql: bool(asked.append(sql)))
+    assert len(contents.asked) == len(found) == 100
+    assert asked == []
+    assert not any(text.missing for text in found), "a row may have one of the others"
+
+
+@pytest.mark.parametrize(("length", "told"), [(10, 9), (11, 0)])
+def test_absent_members_are_told_of_short_lists(length: int, told: int) -> None:
+    asked: list[str] = []
+    query = read(f"SELECT id FROM customer WHERE country IN {('France', *GAULS[1:length])}", SHOP)
+    found = find_searched_literals(query, Rows(), lambda sql: bool(asked.append(sql)))
+    assert sum(text.absent for text in found) == len(asked) == told
+
+
+def test_a_long_list_of_which_the_engine_has_none_is_told() -> None:
+    asked: list[str] = []
+    query = read(f"SELECT id FROM customer WHERE country IN {GAULS}", SHOP)
+    found = find_searched_literals(query, Rows(), lambda sql: bool(asked.append(sql)), is_empty=True)
+    assert len(asked) == 1
+    assert all(text.absent and text.needed and text.missing for text in found)
+
+
 def test_a_literal_of_a_cte_is_absent_where_the_cte_is() -> None:
     for use, needed in (("JOIN f ON f.id = c.id", True), ("WHERE id NOT IN (SELECT id FROM f)", False)):
         sql = f"WITH f AS ({FRENCH}) SELECT c.id FROM customer AS c {use}"

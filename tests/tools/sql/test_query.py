@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
+import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
 from threading import Barrier
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import Any
 
 import pytest
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError
 from sqlglot.expressions.core import Expression
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token
@@ -49,6 +56,7 @@ from tableturn.tools.sql import parse as parse_module
 from tableturn.tools.sql import query as query_module
 from tableturn.tools.sql.dialects import DialectRules
 from tableturn.tools.sql.reads import get_values_of_read_columns
+from tableturn.tools.sql.resolve import resolve
 from tableturn.tools.sql.scope import NameResolution
 
 from tests.support.queries import read
@@ -70,29 +78,31 @@ _STATEMENTS = (
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     """Count parses of each text, resolutions of each tree against a schema or a part of it, and copied expressions."""
     counts: Work = Counter()
-    parse, resolve, copy = Parser.parse, query_module.resolve, Expression.__deepcopy__
+    parse, copy, resolve_code = Parser.parse, Expression.__deepcopy__, inspect.unwrap(resolve).__code__
 
     def count_parse(self: Parser, tokens: list[Token], text: str) -> list[exp.Expr | None]:
         counts[f"parse {text}"] += 1
         return parse(self, tokens, text)
 
-    def count_resolve(
-        tree: exp.Expr, schema: Schema, rules: DialectRules, among: Collection[str] | None = None
-    ) -> NameResolution:
-        tables = ", ".join(table.name for table in schema.tables)  # a part of a schema is another schema
-        counts[f"resolve {tree.sql(copy=False)} {schema.version} {tables}"] += 1
-        return resolve(tree, schema, rules, among)
+    def count_resolve(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code is resolve_code:  # whoever calls it, by whatever name
+            tree, schema = frame.f_locals["tree"], frame.f_locals["schema"]
+            tables = ", ".join(table.name for table in schema.tables)  # a part of a schema is another schema
+            counts[f"resolve {tree.sql(copy=False)} {schema.version} {tables}"] += 1
 
     def count_copy(self: Expression, memo: object) -> exp.Expr:
         counts[f"copy {type(self).__name__}"] += 1
         return copy(self, memo)
 
     monkeypatch.setattr(Parser, "parse", count_parse)
-    monkeypatch.setattr(query_module, "resolve", count_resolve)
     monkeypatch.setattr(Expression, "__deepcopy__", count_copy)
-    for remembered in (dialects_module.parse_text, parse_module._read_cached, query_module._read_cached):
+    for remembered in (dialects_module._parse_or_get_error, parse_module._read_cached, query_module._read_cached):
         remembered.cache_clear()
+    for module in (sys, threading):
+        module.setprofile(count_resolve)
     yield counts
+    for module in (sys, threading):
+        module.setprofile(None)
     query_module._read_cached.cache_clear()
 
 
@@ -216,8 +226,7 @@ def test_a_turn_resolves_each_statement_once(work: Work) -> None:
     ]
     replies = iter(drafts)
     model = ScriptedModel(script=lambda _: f"```sql\n{next(replies)}\n```\nSure: 90")
-    settings = {"record": "off", "ledger": "off"}  # that counts by queries of its own
-    with make_sample_db() as path, SQLAgent(path, model=model, settings=settings) as agent:
+    with make_sample_db() as path, SQLAgent(path, model=model, settings={"record": "off"}) as agent:
         chat = agent.conversation("counted")
         assert chat.ask("How many customers are there in France?").sql == drafts[1]
         assert chat.ask("And in each country?").sql == drafts[2]
@@ -225,9 +234,10 @@ def test_a_turn_resolves_each_statement_once(work: Work) -> None:
         counted = {name: count for name, count in work.items() if name.startswith(kind)}
         assert len(counted) >= len(drafts)
         assert set(counted.values()) == {1}, counted
-    # Nothing is changed in this conversation; what stands in an answer as SQL is written from a copy, once.
+    # No statement is copied whole: the ledger counts by parts, and SQL in an answer is written from a copy, once.
     copies = {name: count for name, count in work.items() if name.startswith("copy")}
-    assert copies == {"copy Column": 3, "copy Count": 1, "copy EQ": 1}
+    parts = {"Column": 7, "Count": 5, "EQ": 1, "From": 1, "Literal": 1, "Null": 1, "Or": 1, "Table": 1}
+    assert copies == {f"copy {name}": count for name, count in parts.items()}
 
 
 @pytest.mark.parametrize("sql", ["", "SELEC", "DROP TABLE customer", "SELECT " + "(" * 3_000])
@@ -235,13 +245,39 @@ def test_what_is_no_query_or_too_deep_is_none(sql: str) -> None:
     assert read_query(sql, SHOP) is None
 
 
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_a_turn_parses_what_cannot_be_parsed_once(work: Work, engine: str, tmp_path: Path) -> None:
+    sql, path = "SELECT TOP 3 name FROM t", tmp_path / f"names.{engine}"
+    module = pytest.importorskip(engine if engine == "duckdb" else "sqlite3")
+    with closing(module.connect(str(path))) as connection:
+        connection.execute("CREATE TABLE t (name TEXT)")
+    model = ScriptedModel(script=lambda _: f"```sql\n{sql}\n```\nSure: 90")
+    with SQLAgent(path, model=model, settings={"record": "off"}) as agent:
+        assert not agent.ask("Which names are there?").answered
+    assert work[f"parse {sql}"] == 1
+
+
+def test_an_error_is_remembered_without_who_met_it() -> None:
+    errors: list[BaseException] = []
+    for _ in range(2):
+        with pytest.raises(ParseError) as caught:
+            dialects_module.parse_statement("SELECT TOP 3 name FROM t", "sqlite")
+        errors.append(caught.value)
+    first, second = errors
+    assert first is not second
+    assert vars(first) == vars(second)
+    remembered = dialects_module._parse_or_get_error("SELECT TOP 3 name FROM t", Dialect.get_or_raise("sqlite"))
+    assert isinstance(remembered, ParseError)
+    assert remembered.__traceback__ is None
+
+
 def test_what_cannot_be_read_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     reading = parse_module.parse_text
 
-    def count(text: str, dialect: str) -> Any:
+    def count(text: str, grammar: Dialect) -> Any:
         read.append(text)
-        return reading(text, dialect)
+        return reading(text, grammar)
 
     monkeypatch.setattr(parse_module, "parse_text", count)
     for _ in range(3):
@@ -262,9 +298,9 @@ def test_threads_that_ask_first_share_one_query(monkeypatch: pytest.MonkeyPatch)
     together = Barrier(4)
     reading = parse_module.parse_text
 
-    def slow(text: str, dialect: str) -> Any:
+    def slow(text: str, grammar: Dialect) -> Any:
         time.sleep(0.05)
-        return reading(text, dialect)
+        return reading(text, grammar)
 
     def ask() -> Query:
         together.wait()
