@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 from weakref import WeakSet
 
 from ...tools.database import Database, Identity, Session
@@ -154,4 +154,5 @@ def make_translator_factory(
         how = TranslatorOptions.of(settings)
         return make_cached_translator(how, settings.request_seconds, settings.request_retries)
 
-    return get_translator
+    # Frozen models can be hashed, which their type does not say.
+    return cast("Callable[[Settings], PromptedTranslator | None]", get_translator)
