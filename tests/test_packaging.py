@@ -167,7 +167,6 @@ MAY_PARSE = {
     "tools.sql.parse": "what it gives is remembered",
     "tools.ledger.newest": "its calendar is a query of ours",
     "agent.evidence.ledger": "what is kept of a table's rows is a condition of ours",
-    "evals.metrics.judging": "it adds to a copy of a right answer's query what that is ordered by",
     **{place: why for place, why in MAY_WALK.items() if place.startswith("tools.database.")},
 }
 

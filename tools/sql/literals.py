@@ -14,6 +14,8 @@ from .parse import return_default_if_unparsable
 from .query import Query, TableColumn
 from .scope import Scope, normalize_constant_text
 
+_MOST_TOLD = 10  # members of a list that the engine is asked for one by one: of those of a longer list none is told
+
 
 class ContentLookup(ColumnValueLookup, Protocol):
     """A look-up of column values and patterns, such as `tools.values.ValueIndex`."""
@@ -48,10 +50,6 @@ class SearchedLiteral:
     def missing(self) -> bool:
         """Whether no row has the literal although the query needs it."""
         return self.sought and not self.held
-
-
-_MOST_TOLD = 10
-"""Members of a list that the engine is asked for one by one: of those of a longer list none is told."""
 
 
 @return_default_if_unparsable(())
