@@ -50,7 +50,7 @@ REMOVED: dict[str, str] = {
     "feedback_cell": "it is 80",
     "feedback_rows": "it is 10",
     "feedback_tokens": "it is 1,500",
-    "gate_confidence": "an answer needs no least confidence",
+    "gate_confidence": "answers no longer need a minimum confidence",
     "gate_value_score": "only values that the question spells out are required",
     "gate_warnings": "warnings are for people",
     "k_random": "use n_voted",

@@ -25,20 +25,20 @@ from ..tools.charts.wish import parse_request
 from ..tools.database import Cancellation, Database, Limits, Table, render_schema
 from ..tools.database.schema import ColumnSchema, Schema, TableSchema
 from ..tools.database.watchdog import raise_if_cancelled
-from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, QueryError, SettingsError
+from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
 from ..tools.examples import VERIFIED, Example, ExampleStore, FoundExample, choose_best_per_question, database_identity
 from ..tools.examples.rights import can_remove_example, make_example, make_example_verifier, should_replace
 from ..tools.examples.store import example_id, shared_id
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import parse_definition, run_entry_sql
-from ..tools.labels import Labels, choose_locale
+from ..tools.labels import choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from ..tools.words import end_sentence
 from .answers.answer import Answer
-from .answers.phrasing import analyze_sql, build_display, describe_other_query, error_text, explain_query, phrase_answer
+from .answers.phrasing import analyze_sql, build_display, describe_other_query, explain_query, phrase_answer
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
 from .records import AnswerSentence, AttemptView, Status, get_standalone_question, make_plain_result
@@ -269,16 +269,10 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
     if not sql:
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
-    limits, sentence = resources.settings.limits, record.sentence.say if record.sentence else ""
+    result = make_plain_result(run_query(query, resources, resources.settings.limits, cancellation))
+    analysis, sentence = analyze_sql(sql, database), record.sentence.say if record.sentence else ""
     setting = answer.formats[0].locale if answer.formats else resources.settings.locale
-    locale = choose_locale(answer.question, setting, sentence)
-    try:
-        result = make_plain_result(run_query(query, resources, limits, cancellation))
-    except QueryError as error:
-        error.args = (error_text(str(error), error.kind, limits.seconds, Labels(locale)),)
-        raise
-    analysis = analyze_sql(sql, database)
-    looks = build_display(analysis, result, locale)
+    looks = build_display(analysis, result, choose_locale(answer.question, setting, sentence))
     rows = None if result.withheld == "all" else result.row_count
     if sql != own_sql:
         record = describe_other_query(record, analysis, looks)

@@ -70,7 +70,8 @@ def find_row_order(gold: str, dialect: str = "sqlite", schema: Schema | None = N
         for column in query.find(exp.Column, within=key):
             if (value := query.resolve_order_or_group_term(column, scope)) is not column:
                 edit.of(column).replace(exp.paren(value))
-        edit.of(scope.select).append("expressions", edit.of(key).copy())
+        shown = edit.of(key).copy()
+        edit.of(scope.select).append("expressions", exp.paren(shown) if isinstance(shown, exp.Query) else shown)
     with_keys = edit.tree.sql(query.rules.grammar)
     for statement in (edit.tree, edit.of(scope.select)):
         statement.set("limit", None)

@@ -114,8 +114,10 @@ class QueryCondition:
     @property
     def is_required(self) -> bool:
         """Whether every row must meet the condition: in WHERE, or in ON of an inner join."""
-        inner = self.source is not None and not self.scope.is_source_optional(self.source)
-        return self.clause == "where" or inner
+        if self.source is None or self.source.side:
+            return self.clause == "where"
+        later = self.scope.sources[self.scope.sources.index(self.source) :]
+        return all(source.side not in ("RIGHT", "FULL") for source in later)
 
 
 @dataclass(frozen=True)

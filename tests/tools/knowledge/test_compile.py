@@ -36,6 +36,11 @@ def test_a_source_hides_one_of_the_same_name_around_it(known: Known) -> None:
     assert "customers.status" in expand_named_definitions(sql, known(WHOLE).entries, "sqlite")
 
 
+def test_a_metric_of_outer_rows_takes_no_alias(known: Known) -> None:
+    sql = "SELECT o.id, (SELECT METRIC('revenue') FROM customers c WHERE c.id = o.customer_id) FROM orders o"
+    assert "o.total" not in expand_named_definitions(sql, known(WHOLE).entries, "sqlite"), "it would sum all orders"
+
+
 def test_other_queries_stay_as_they_are(known: Known) -> None:
     sql = "select  total  from orders -- METRIC"
     assert expand_named_definitions(sql, known(WHOLE).entries, "sqlite") is sql
