@@ -114,8 +114,9 @@ class QueryCondition:
     @property
     def is_required(self) -> bool:
         """Whether every row must meet the condition: in WHERE, or in ON of an inner join."""
-        if self.source is None or self.source.side:
-            return self.clause == "where"
+        join = self.source.join if self.source else None
+        if self.source is None or join is None or join.side or join.parent is not self.scope.select:
+            return self.clause == "where"  # a join in parentheses may be optional as a whole
         later = self.scope.sources[self.scope.sources.index(self.source) :]
         return all(source.side not in ("RIGHT", "FULL") for source in later)
 

@@ -98,6 +98,8 @@ def test_a_join_that_an_outer_join_follows_empties_nothing(join: str) -> None:
     joined = "SELECT p.name FROM customer AS c JOIN orders AS o ON o.customer_id = c.id AND o.placed = NULL"
     assert [kind for kind, *_ in _found(joined.replace("p.name", "c.name"))] == ["always_empty"]
     assert _found(f"{joined} {join} JOIN product AS p ON p.id = o.id") == []
+    within = "SELECT p.name FROM product AS p LEFT JOIN (customer AS c JOIN orders AS o ON o.customer_id = c.id AND {})"
+    assert _found(f"{within.format('o.placed = NULL')} ON p.id = o.id") == []
     before = f"SELECT p.name FROM customer AS c {join} JOIN product AS p ON p.id = c.id"
     after = f"{before} JOIN orders AS o ON o.customer_id = p.id AND o.placed = NULL"
     assert [kind for kind, *_ in _found(after)] == ["always_empty"], "what comes after it is required"
