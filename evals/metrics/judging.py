@@ -69,6 +69,8 @@ def find_row_order(gold: str, dialect: str = "sqlite", schema: Schema | None = N
         key = query.resolve_order_or_group_term(term.this, scope)
         for column in query.find(exp.Column, within=key):
             if (value := query.resolve_order_or_group_term(column, scope)) is not column:
+                if column.parent_select is not scope.select:
+                    return RowOrder(True)  # a sub-query's own columns could be meant by what the alias stands for
                 edit.of(column).replace(exp.paren(value))
         shown = edit.of(key).copy()
         edit.of(scope.select).append("expressions", exp.paren(shown) if isinstance(shown, exp.Query) else shown)

@@ -57,6 +57,7 @@ def test_a_database_that_is_missing_is_told_from_a_query_that_fails(league: Data
     assert judged(league, "SELECT 1", "SELECT nothing").error.startswith("the gold query does not run: ")
 
 
+INNER = "SELECT name AS k, goals FROM player p ORDER BY (SELECT max(goals) FROM player x WHERE x.name = k) DESC LIMIT 1"
 FIRST = "SELECT name FROM player p ORDER BY (SELECT max(goals) FROM player x WHERE x.id = p.id) DESC LIMIT 1"
 BIGGEST = "SELECT club_id, count(*) AS n FROM player GROUP BY club_id ORDER BY {} LIMIT 1"
 TOP = "SELECT name, goals FROM player ORDER BY goals DESC LIMIT {}"
@@ -80,6 +81,7 @@ TOP = "SELECT name, goals FROM player ORDER BY goals DESC LIMIT {}"
         ("SELECT 1, 2", BIGGEST.format("-n"), True),
         ("SELECT 2, 2", BIGGEST.format("-n"), True),
         ("SELECT 2, 2", BIGGEST.format("n + 0 DESC"), True),
+        ("SELECT name, goals FROM player WHERE id = 2", INNER, False),
         ("SELECT name FROM player WHERE id = 3", FIRST, True),
         ("SELECT name FROM player WHERE id = 2", FIRST, False),
         ("SELECT 3, 1", BIGGEST.format("-n"), False),

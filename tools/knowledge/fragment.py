@@ -404,8 +404,10 @@ def _apply_query_aliases(entry: Entry, call: exp.Expr, query: Query) -> exp.Expr
     """Return an entry's SQL with the table aliases of the query that contains `call`."""
     fragment = parse_fragment(entry.sql, query.rules.name)
     aliases: dict[str, str] = {}
-    scopes = [*iterate_enclosing_scopes(query.find_scope(call.parent_select or call))]
-    for scope in scopes[:1] if entry.kind == "metric" else scopes:  # an aggregate of outer rows would group these
+    tables = {_join_name_parts(column.parts[:-1]) for column in fragment.find_all(exp.Column)}
+    for depth, scope in enumerate(iterate_enclosing_scopes(query.find_scope(call.parent_select or call))):
+        if depth and entry.kind == "metric" and tables.isdisjoint(aliases):
+            break  # an aggregate of outer rows alone would group these
         for node in (source.node for source in scope.sources):
             # An inner source hides an outer one of the same name.
             if isinstance(node, exp.Table) and node.alias_or_name not in aliases.values():
