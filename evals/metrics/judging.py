@@ -16,8 +16,7 @@ from sqlglot import exp
 from ...tools.database import Cell, Database, Limits, Schema, Table
 from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected
 from ...tools.results import same_result
-from ...tools.sql import Query, is_ordered
-from ...tools.sql.parse import return_default_if_unparsable
+from ...tools.sql import Query, is_ordered, return_default_if_unparsable
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache
 from ..official.exact_match import EMQuery, Unparsed, compare_clauses, hardness, parse, read_foreign_key_maps
 from ..official.execution import OfficialDatabases, execute_and_compare, list_suite_files

@@ -25,7 +25,7 @@ from .mend import (
     mend_names,
     write_exact_table_names,
 )
-from .parse import parse_query_tree, writes
+from .parse import parse_query_tree, return_default_if_unparsable, writes
 from .query import (
     ALL_COLUMNS,
     ROLES,
@@ -69,6 +69,7 @@ __all__ = [
     "parse_query_tree",
     "read_query",
     "regularize",
+    "return_default_if_unparsable",
     "same_sql",
     "split_statements",
     "vectorize_query",
