@@ -75,8 +75,8 @@ EVALUATION: dict[str, str] = {
     "tools.record_files": "read_json read_lines read_records",
     "tools.results": "WorkLimit can_match_columns same_result",
     "tools.sandbox": "find_sandbox_problem get_default_sandbox_limits",
-    "tools.sql": "ALL_COLUMNS Query explain find_requested_tables find_used_schema_items is_ordered read_query regularize "
-    "return_default_if_unparsable split_statements",
+    "tools.sql": "ALL_COLUMNS Query explain find_requested_tables find_used_schema_items is_ordered read_query "
+    "regularize return_default_if_unparsable split_statements",
     "tools.terminal": "say warn",
     "tools.whole_files": "write_text_atomically",
     "tools.words": "FUNCTION_WORDS stem_name stem_word stems words",
