@@ -206,8 +206,8 @@ def _get_query_number(name: str, state: AgentState) -> int:
         return load_turn(state).candidate
     if name == "select":
         return load_turn(state).candidates
-    lost = sum(draft["attempt"] is None for draft in state.get("drafts", []))
-    return lost + len(state.get("attempts", []))
+    lost_count = sum(draft["attempt"] is None for draft in state.get("drafts", []))
+    return lost_count + len(state.get("attempts", []))
 
 
 def _compute_node_budget(name: str, settings: Settings, state: AgentState) -> TurnBudget:

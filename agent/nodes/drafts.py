@@ -114,18 +114,18 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
         return update | stop | {"drafts": Overwrite([])}
     attempts = [*earlier, *(draft.attempt for draft in drafts if draft.attempt is not None)]
     if not attempts:
-        why = drafts[0].stop.why if drafts[0].stop else ""
-        return update | end_turn(turn, "error", why, "failed", notes)
+        stop_reason = drafts[0].stop.why if drafts[0].stop else ""
+        return update | end_turn(turn, "error", stop_reason, "failed", notes)
     groups = group_attempts_by_result(attempts)
     best = groups[0].best if groups else attempts[0]
     origin = next((draft for draft in drafts if draft.attempt is best), None)
-    others = [replace(attempt, source="candidate") for attempt in attempts if attempt is not best]
+    other_attempts = [replace(attempt, source="candidate") for attempt in attempts if attempt is not best]
     if origin is not None:
         turn = replace(turn, caveats=origin.caveats, code=origin.code, rephrasing=origin.understood or turn.rephrasing)
-    update |= make_update("critique", turn, notes, attempts=dump_all([*others, best]))
+    update |= make_update("critique", turn, notes, attempts=dump_all([*other_attempts, best]))
     if over_budget:
-        why = f"not all queries were written: {over_budget[0].why}"
-        return update | end_turn(turn, "budget", why, "capped", notes)
+        stop_reason = f"not all queries were written: {over_budget[0].why}"
+        return update | end_turn(turn, "budget", stop_reason, "capped", notes)
     if not run.settings.merge or len(groups) < 2:
         return update
     proposals = tuple(
@@ -139,9 +139,9 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
     )
     task = MergeProposalsTask((yield from make_generate_task(state, run)), proposals)
     try:
-        done = yield from ask(task)
+        result = yield from ask(task)
     except BudgetReached as error:
         return update | end_turn(turn, "budget", f"the queries were not combined into one: {error}", "capped", notes)
     except NO_REPLY as error:
         return update | {"notes": [*notes, f"the queries were not combined into one: {error}"]}
-    return update | make_execute_update(turn, done, "merged", notes)
+    return update | make_execute_update(turn, result, "merged", notes)

@@ -76,9 +76,9 @@ def link(state: AgentState, run: Run) -> Body[Update]:
     )
     if settings.link_schema:  # what the schema form may say of items: used before (Track-SQL's [SN]), asked for whole
         least = max(settings.link_threshold, LEAST_ALL_COLUMNS)
-        used_before = tuple((item.table, item.column or "") for item in schema_link.items if item.used_before)
+        earlier_items = tuple((item.table, item.column or "") for item in schema_link.items if item.used_before)
         all_columns = tuple(schema_link.all_columns(least)) if settings.all_columns else ()
-        turn = replace(turn, marked=used_before, all_columns=all_columns)
+        turn = replace(turn, marked=earlier_items, all_columns=all_columns)
     texts = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
 
     def find_answer_or_unknown_word() -> tuple[list[str], VerifiedAnswer | None, str]:
@@ -108,8 +108,8 @@ def _choose_likely_values(text: str, hits: tuple[ValueMatch, ...], schema: Schem
     values = select_likely_values(text, hits, schema)
     if schema.total_tables == len(schema.tables):
         return values
-    place = {table.name: number for number, table in enumerate(schema.tables)}
-    return tuple(sorted(values, key=lambda match: place[match.table]))
+    table_order = {table.name: number for number, table in enumerate(schema.tables)}
+    return tuple(sorted(values, key=lambda match: table_order[match.table]))
 
 
 @with_fallback("follow-up", None)
