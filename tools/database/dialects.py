@@ -62,9 +62,9 @@ def count_selects_and_joins(sql: str) -> int:
 
 def check_selects_and_joins(sql: str) -> None:
     """Raise `ResultTooLarge` if a statement has more SELECTs and joins than engines can plan."""
-    parts, joins = count_selects_and_joins(sql), len(_JOINS.findall(sql))
-    if parts > MOST_PARTS:
-        raise ResultTooLarge(f"the statement has {parts:,} SELECTs and joins; the limit is {MOST_PARTS}")
+    count, joins = count_selects_and_joins(sql), len(_JOINS.findall(sql))
+    if count > MOST_PARTS:
+        raise ResultTooLarge(f"the statement has {count:,} SELECTs and joins; the limit is {MOST_PARTS}")
     if joins > MOST_JOINS:
         raise ResultTooLarge(f"the statement joins {joins} tables; the limit is {MOST_JOINS}")
 

@@ -86,8 +86,8 @@ class ExpectedTraits:
 def predict_query_traits(question: str, before: Query | None = None) -> ExpectedTraits:
     """Predict the traits of a question's query, given the previous query."""
     vocabulary, models = _load_trait_models()
-    known = extract_words_and_pairs(question) | encode_query_traits(before)
-    words = np.array(sorted(vocabulary[gram] for gram in known if gram in vocabulary), dtype=np.intp)
+    known_words = extract_words_and_pairs(question) | encode_query_traits(before)
+    words = np.array(sorted(vocabulary[gram] for gram in known_words if gram in vocabulary), dtype=np.intp)
     return ExpectedTraits({trait: model(words) for trait, model in models.items()})
 
 
@@ -115,9 +115,9 @@ def score_used_items(query: Query, items: Iterable[LinkedItem]) -> float | None:
     expected = {(table, column): p for table, column, p in items}
     if not expected:
         return None
-    used: set[tuple[str, str | None]] = {*((table, None) for table in query.usage.tables), *query.usage.columns}
-    shares = [p if item in used else 1 - p for item, p in expected.items()]
-    return sum(math.log(max(share, FLOOR)) for share in shares) + len(used - set(expected)) * math.log(FLOOR)
+    used_items: set[tuple[str, str | None]] = {*((table, None) for table in query.usage.tables), *query.usage.columns}
+    shares = [p if item in used_items else 1 - p for item, p in expected.items()]
+    return sum(math.log(max(share, FLOOR)) for share in shares) + len(used_items - set(expected)) * math.log(FLOOR)
 
 
 def extract_words_and_pairs(question: str) -> frozenset[str]:

@@ -230,14 +230,14 @@ def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
         return True
     # Lists of codes have the same few columns without being copies: their names share no more than a prefix of many.
     alike = len(ours & theirs) > _LIST_COLUMNS or any(
-        _count_tables_named(schema)[word] <= _NAMED for word in words & other_words
+        _count_tables_by_word(schema)[word] <= _NAMED for word in words & other_words
     )
     lacks_key = bool(other.primary_key) and not table.primary_key and not kin
     return alike and lacks_key and (table.row_count or 0) <= (other.row_count or 0)
 
 
 @cache_in_first_argument
-def _count_tables_named(schema: Schema) -> Counter[str]:
+def _count_tables_by_word(schema: Schema) -> Counter[str]:
     """Count the tables that have each word in their names."""
     return Counter(word for table in schema.tables for word in set(_split_table_name(table)))
 

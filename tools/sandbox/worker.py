@@ -66,10 +66,10 @@ def _encode_reply(reply: dict[str, Any], output: PrintedText, request: Request) 
     """Encode a reply with the printed text as JSON; raise `AnswerTooLarge` if too long."""
     problem = f"the result has more than {request.result_bytes:,} bytes: select or aggregate more"
     # Values are measured before they are written, which takes several times their memory.
-    room = request.result_bytes
+    free_bytes = request.result_bytes
     for row in (reply.get("columns", ()), *reply.get("rows", ())):
-        room -= sum(len(cell) for cell in row if isinstance(cell, str | bytes))
-        if room < 0:
+        free_bytes -= sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+        if free_bytes < 0:
             raise AnswerTooLarge(problem)
     message = reply | {"output": output.text()}
     text = json.dumps(message, default=lambda cell: {"b64": base64.b64encode(cell).decode()}).encode()
@@ -122,9 +122,9 @@ def _describe_code_error(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return f"SyntaxError: {error.msg} (line {error.lineno})"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == CODE_NAME]
-    place = f" (line {lines[-1]})" if lines else ""
+    location = f" (line {lines[-1]})" if lines else ""
     try:
         text = str(error)
     except BaseException:  # noqa: BLE001 - `__str__` is the code's own, too
         text = "no message"
-    return f"{type(error).__name__[:_NAME_CHARS]}: {text[: ERROR_CHARS - 2 * _NAME_CHARS]}{place}"
+    return f"{type(error).__name__[:_NAME_CHARS]}: {text[: ERROR_CHARS - 2 * _NAME_CHARS]}{location}"

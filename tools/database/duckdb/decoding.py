@@ -38,9 +38,9 @@ def detect_file_encoding(path: Path) -> tuple[str, bool]:
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         # By its other name, for DuckDB reads neither the other order nor a packed file.
         return "utf-16" if start.startswith(codecs.BOM_UTF16_LE) and path.suffix != ".gz" else "utf16", False
-    for place, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+    for offset, name in ((1, "utf-16-le"), (0, "utf-16-be")):
         # Every second byte of plain text in UTF-16 is zero.
-        if start[place:200:2].count(0) > len(start[:200]) // 4:
+        if start[offset:200:2].count(0) > len(start[:200]) // 4:
             return name, False
     if _can_decode_bytes("utf-8", start) and _can_decode_bytes("utf-8", end):
         return "utf-8", False
@@ -60,12 +60,12 @@ def open_decompressed_file(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
-def measure_decompressed_size(path: Path, enough: int) -> int:
-    """Return the decompressed size of a file; any larger number if it exceeds `enough`."""
+def measure_decompressed_size(path: Path, limit: int) -> int:
+    """Return the decompressed size of a file; any larger number if it exceeds `limit`."""
     if path.suffix != ".gz":
         return path.stat().st_size
     with open_decompressed_file(path) as file:
-        return file.seek(enough + 1)
+        return file.seek(limit + 1)
 
 
 def _guess_encoding_of_bytes(start: bytes, end: bytes) -> str:
@@ -85,10 +85,10 @@ def _guess_encoding_of_bytes(start: bytes, end: bytes) -> str:
     return next((name for name in likelier if _can_decode_bytes(name, start) and _can_decode_bytes(name, end)), western)
 
 
-def _can_decode_bytes(name: str, part: bytes) -> bool:
+def _can_decode_bytes(name: str, piece: bytes) -> bool:
     """Whether an encoding can decode a piece of text that may be cut within a character."""
-    for offset in range(min(4, len(part) + 1)):
+    for offset in range(min(4, len(piece) + 1)):
         with suppress(UnicodeDecodeError):
-            codecs.getincrementaldecoder(name)().decode(part[offset:])
+            codecs.getincrementaldecoder(name)().decode(piece[offset:])
             return True
     return False

@@ -227,8 +227,8 @@ class DuckDBInstance:
         notices = tuple(notice for entry in relations for notice in entry.notices)
         slow = frozenset(entry.shown_name for entry in relations if entry.slow)
         keys = select_keys_within_tables(keys, [TableSchema(entry.shown_name, entry.columns) for entry in relations])
-        about = InstanceDescription(duckdb.__version__, _make_catalogue(relations, keys), slow, notices)
-        self.about = ormsgpack.packb(about, tuple)
+        description = InstanceDescription(duckdb.__version__, _make_catalogue(relations, keys), slow, notices)
+        self.about = ormsgpack.packb(description, tuple)
 
     def close(self) -> None:
         """Close the instance once no query is left."""
@@ -314,4 +314,4 @@ def make_error(error: Exception, private: str = "") -> TableturnError:
         return DatabaseUnavailable(f"the database cannot be read: {message}")
     if isinstance(error, duckdb.ParserException):
         return QueryFailed(message, "syntax")
-    return QueryFailed(message, PROFILE.kind_of(reason))
+    return QueryFailed(message, PROFILE.find_error_kind(reason))

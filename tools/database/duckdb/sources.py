@@ -20,15 +20,15 @@ _LONGEST = 60
 
 def make_table_name(text: str) -> str:
     """Return a table name that needs no quotes, such as `Sales_2024_EU` for `Sales 2024 (EU)`."""
-    plain = unicodedata.normalize("NFKC", text)
-    name = re.sub(r"\W+", "_", plain).strip("_")[:_LONGEST] or "data"
+    normalized = unicodedata.normalize("NFKC", text)
+    name = re.sub(r"\W+", "_", normalized).strip("_")[:_LONGEST] or "data"
     return f"t_{name}" if name[0].isdigit() or name.lower() in get_naming_rules("duckdb").reserved_words else name
 
 
 def make_column_names(headers: Iterable[object]) -> list[str]:
     """Return column names for headers: one line each, numbered if empty or repeated."""
     names = [" ".join(str("" if header is None else header).replace("\0", " ").split()) for header in headers]
-    return number_repeated_names([name or f"column{place}" for place, name in enumerate(names, start=1)])
+    return number_repeated_names([name or f"column{number}" for number, name in enumerate(names, start=1)])
 
 
 def number_repeated_names(names: Sequence[str]) -> list[str]:

@@ -74,7 +74,7 @@ class PostgresConnection(ServerConnection):
     def query(self, sql: str, limits: Limits) -> RowCursor:
         self._longest = limits.cell_bytes
         description = self._describe_result(sql)
-        columns = [(description.fname(at) or b"").decode("utf-8", "replace") for at in range(description.nfields)]
+        columns = [(description.fname(index) or b"").decode("utf-8", "replace") for index in range(description.nfields)]
         types = [description.ftype(at) for at in range(description.nfields)]
         statement = (self._remark() + limit_rows(sql, types, limits)).encode()
         chunk = max(1, min(_CHUNK, limits.result_bytes // max(1, limits.cell_bytes)))
@@ -130,7 +130,7 @@ def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
     Whole rows have to be taken from the server, and a value may have a gigabyte. So the server itself is made to fail
     on a row that is too large, before it sends it.
     """
-    names = [f"c{at}" for at in range(1, len(types) + 1)]
+    names = [f"c{number}" for number in range(1, len(types) + 1)]
     sizes = [
         f"coalesce(octet_length({name if kind in _MEASURED else f'{name}::text'}), 0)"
         for name, kind in zip(names, types, strict=True)

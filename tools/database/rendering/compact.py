@@ -93,15 +93,15 @@ def _render_legend(naming: NameFormatter) -> str:
             "-> table: its column of that name",
         ),
     )
-    values, key, *others = (text if occurs else "" for occurs, text in signs)
-    return _LEGEND.format(values=values, key=key) + "".join(others)
+    values, key, *other_signs = (text if occurs else "" for occurs, text in signs)
+    return _LEGEND.format(values=values, key=key) + "".join(other_signs)
 
 
 def _render_column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], naming: NameFormatter) -> str:
     references, codes = "", column.codes
     for key in keys:
-        same = table.brief and key.ref_columns[0].lower() == column.name.lower()
-        other = "" if same else "." + naming(key.ref_columns[0])
+        has_same_name = table.brief and key.ref_columns[0].lower() == column.name.lower()
+        other = "" if has_same_name else "." + naming(key.ref_columns[0])
         references += f" {'~>' if key.inferred else '->'} {naming.quote_table(key.ref_table)}{other}"
     if codes and not (keys or codes.part) and (codes.table if table.brief else naming.samples):
         # Nothing of the table of codes is shown here.

@@ -94,8 +94,8 @@ class StatementChecker:
 
     def list_tables(self, sql: str, catalogue: Catalogue) -> list[str]:
         """Return the displayed names of the tables that a statement reads."""
-        places = self._parse_query(sql).find_all(exp.Table)
-        relations = (catalogue.find(*filter(None, (place.db, place.name))) for place in places)
+        nodes = self._parse_query(sql).find_all(exp.Table)
+        relations = (catalogue.find(*filter(None, (node.db, node.name))) for node in nodes)
         return sorted({relation.shown_name for relation in relations if relation is not None})
 
     def _check_and_rewrite_statement(self, sql: str, catalogue: Catalogue) -> str:
@@ -200,8 +200,8 @@ class StatementChecker:
         if isinstance(node, exp.Anonymous):
             function = node.this
             name = function.name if isinstance(function, exp.Expr) else str(function)
-            quoted = isinstance(function, exp.Identifier) and function.quoted
-            if name.lower() not in profile.functions or (quoted and name != name.lower()):
+            is_quoted = isinstance(function, exp.Identifier) and function.quoted
+            if name.lower() not in profile.functions or (is_quoted and name != name.lower()):
                 raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() is not allowed here")
         elif kind not in common | profile.syntax:
             raise QueryRejected(_explain_refused_syntax(node))
@@ -348,17 +348,17 @@ class StatementChecker:
         its own. A name that is out of scope must be a table's: the server would look it up among its own.
         """
         inside: exp.Expr = table
-        above = table.parent
-        while above is not None:
-            if isinstance(above, exp.With):
-                before = [cte is inside for cte in above.expressions].index(True)
-                candidates = above.expressions[: before + bool(above.recursive)]
+        ancestor = table.parent
+        while ancestor is not None:
+            if isinstance(ancestor, exp.With):
+                before = [cte is inside for cte in ancestor.expressions].index(True)
+                candidates = ancestor.expressions[: before + bool(ancestor.recursive)]
             else:
-                clause = above.args.get("with_")
+                clause = ancestor.args.get("with_")
                 candidates = clause.expressions if isinstance(clause, exp.With) and clause is not inside else []
             if any(self._fold_case(candidate.args["alias"].this) == name for candidate in candidates):
                 return True
-            inside, above = above, above.parent
+            inside, ancestor = ancestor, ancestor.parent
         return False
 
 
@@ -370,9 +370,9 @@ def _find_called_functions(upper: str, lower: str, usual: str) -> Iterator[str]:
     if not len(upper) == len(lower) == len(usual):
         raise QueryRejected(_ODD_NAME)
     for word in _CALLED.finditer(upper):
-        place = slice(*word.span())
-        if word[0] != lower[place]:
-            if not lower[place].isascii() or not usual[place].isascii():
+        span = slice(*word.span())
+        if word[0] != lower[span]:
+            if not lower[span].isascii() or not usual[span].isascii():
                 raise QueryRejected(_ODD_NAME)
             yield word[0].lower()
 

@@ -80,7 +80,7 @@ def limit_rows(sql: str, types: Sequence[str], limits: Limits) -> str:
     `types` are those of its columns, as Spark names them: `array<int>`. Values that are neither numbers, times, texts
     nor bytes are sent as text, JSON where they have parts.
     """
-    names = [f"c{at}" for at in range(1, len(types) + 1)]
+    names = [f"c{number}" for number in range(1, len(types) + 1)]
     fields = ", ".join(names)
     cells = ", ".join(_render_checked(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
     return f"SELECT {cells} FROM (SELECT * FROM ({sql}) AS s({fields}) LIMIT {int(limits.rows) + 1}) AS r({fields})"
@@ -110,8 +110,8 @@ def check_plan(plan: str, relations: Collection[tuple[str, str, str]]) -> None:
     start, marker, after = plan.partition(_ANALYSED)[2].partition(_AFTER)
     if not marker or not after:
         raise QueryRejected("Spark does not tell how it would run the statement: simplify it")
-    plain = {".".join(relation) for relation in relations}
-    quoted_names = {".".join("`" + part.replace("`", "``") + "`" for part in relation) for relation in relations}
+    plain_names = {".".join(relation) for relation in relations}
+    quoted_names = {".".join("`" + name.replace("`", "``") + "`" for name in relation) for relation in relations}
     inside: int | None = None
     # The first line lists the columns.
     for line in start.rstrip().split("\n")[1:]:
@@ -125,7 +125,7 @@ def check_plan(plan: str, relations: Collection[tuple[str, str, str]]) -> None:
         inside = depth if node == "View" else None
         if node in _READING:
             table_match = _READING[node].fullmatch(match["rest"])
-            if table_match is None or table_match["name"] not in plain | quoted_names:
+            if table_match is None or table_match["name"] not in plain_names | quoted_names:
                 raise QueryRejected("the statement reads something other than a table of the database: name a table")
         elif node not in PROFILE.operators:
             raise QueryRejected(f"this connection only reads, but Spark would do {node}: write a plain SELECT")

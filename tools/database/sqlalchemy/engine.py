@@ -62,8 +62,8 @@ class SQLAlchemyConnection(ServerConnection):
         self._result: BoundedRowCursor | None = None
         self._sent: Any = None
         driver = self.driver
-        hang_up = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends
-        self._interrupter = Interrupter(ends, hang_up)
+        shut_down = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends
+        self._interrupter = Interrupter(ends, shut_down)
         self._execute_statements(*profile.setup)
         dialect: Any = connection.dialect
         if dialect.name in ("mysql", "mariadb"):
@@ -192,7 +192,7 @@ def read_profile_by_inspector(
     """
     rows: list[tuple[Any, ...]] = []
     for schema in schemas:
-        place = schema or inspector.default_schema_name or ""
+        schema_name = schema or inspector.default_schema_name or ""
         views = inspector.get_view_names(schema)
         match name:
             case "version":
@@ -200,22 +200,22 @@ def read_profile_by_inspector(
             case "relations":
                 for table in _read_columns_by_table(inspector, schema):
                     shown_name = table if schema == schemas[0] else f"{schema}.{table}"
-                    rows.append((place, table, shown_name, "view" if table in views else "table", *_NOTHING_MORE))
+                    rows.append((schema_name, table, shown_name, "view" if table in views else "table", *_NOTHING_MORE))
             case "columns":
                 rows += [
-                    (place, table, column["name"], *_read_column_declaration(column), None, "", False)
+                    (schema_name, table, column["name"], *_read_column_declaration(column), None, "", False)
                     for table, columns in _read_columns_by_table(inspector, schema).items()
                     for column in columns
                 ]
             case "keys":
                 for (_, table), key in inspector.get_multi_pk_constraint(schema).items():
                     names = enumerate(key["constrained_columns"] if key else (), 1)
-                    rows += [(None, place, table, column, number, None, None, None) for number, column in names]
+                    rows += [(None, schema_name, table, column, number, None, None, None) for number, column in names]
                 for (_, table), references in inspector.get_multi_foreign_keys(schema).items():
                     for number, reference in enumerate(references):
-                        target = reference["referred_schema"] or place, reference["referred_table"]
+                        target = reference["referred_schema"] or schema_name, reference["referred_table"]
                         ends = zip(reference["constrained_columns"], reference["referred_columns"], strict=True)
-                        rows += [(number, place, table, source, 0, *target, other) for source, other in ends]
+                        rows += [(number, schema_name, table, source, 0, *target, other) for source, other in ends]
             case _:  # functions that people made
                 pass
     return [(compute_digest(rows),)] if name == "version" else rows

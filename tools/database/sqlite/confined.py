@@ -175,7 +175,7 @@ def _extract_view_body(text: str) -> str:
     # Unless something else may be called `main` in it.
     spans = list(tokens(text))
     start = spans[0][1] if spans else 0
-    main = [number for number, (at, _, word) in enumerate(spans) if at >= start and unquote(word) == "main"]
+    main = [number for number, (offset, _, word) in enumerate(spans) if offset >= start and unquote(word) == "main"]
     if not any(number + 1 == len(spans) or spans[number + 1][2] != "." for number in main):
         for number in reversed(main):
             text = text[: spans[number][0]] + text[spans[number + 1][1] :]

@@ -155,7 +155,7 @@ def make_error(error: Exception, sql: str, refusal: RefusedAction | None, longes
         return QueryFailed("the query is not valid Unicode text", "syntax")
     if code in _NO_ROOM:
         return ResultTooLarge("the query needs more temporary disk space than it may use: ask for less, or aggregate")
-    kind = PROFILE.kind_of(text) or "other"
+    kind = PROFILE.find_error_kind(text) or "other"
     if kind == "too_large":
         return ResultTooLarge(f"{message}; the limit is {longest:,} bytes" if "blob" in message else message)
     return QueryFailed(message or type(error).__name__, kind)
