@@ -33,8 +33,8 @@ NO_DECISION = "no query of this conversation waits for approval: ask a question 
 
 INTERRUPT = "__interrupt__"  # where LangGraph reports interrupts among the output's values
 
-_ENDS: dict[str, Any] = {"durability": "exit", "stream_mode": ["values"]}
-_WATCHED = _ENDS | {"stream_mode": STREAM_MODES, "output_keys": list(AgentState.__annotations__)}
+_END_OPTIONS: dict[str, Any] = {"durability": "exit", "stream_mode": ["values"]}
+_WATCH_OPTIONS = _END_OPTIONS | {"stream_mode": STREAM_MODES, "output_keys": list(AgentState.__annotations__)}
 """How a watched turn is streamed: node updates show everything that a node wrote."""
 
 RunSettings = Settings | Mapping[str, Any] | None  # fields that override the agent's settings for one run
@@ -135,7 +135,7 @@ class Conversation:
                 graph_input = self._make_graph_input(question, await self._get_graph_state(config, blocking), notes)
                 stream: Any = self._graph.stream if blocking else self._graph.astream
                 context = None if settings is None else make_settings(settings)
-                chunks = stream(graph_input, config, context=context, **(_WATCHED if watched else _ENDS))
+                chunks = stream(graph_input, config, context=context, **(_WATCH_OPTIONS if watched else _END_OPTIONS))
                 async for mode, chunk in _fetch_stream_chunks(chunks, turn) if blocking else chunks:
                     if mode == "values":
                         output = chunk

@@ -40,7 +40,7 @@ TASK, QUERY_NUMBER = "tableturn_task", "tableturn_query"
 _SLICE_SECONDS = 0.05  # a cancellation is noticed within so many seconds
 _DEAD_CONNECTIONS = 100  # as many as the pools of the usual clients keep alive
 
-_OURS = (ModelError, TurnCancelled)
+_OWN_ERRORS = (ModelError, TurnCancelled)
 """What code of ours within a client's call raises: a budget was reached, or the turn was cancelled."""
 
 
@@ -361,7 +361,7 @@ class _AsyncExecutor(NamedTuple):
 def _invoke_model(request: ModelRequest, config: RunnableConfig) -> AIMessage:
     try:
         return request.model.invoke(request.messages, config)
-    except _OURS:
+    except _OWN_ERRORS:
         raise
     except Exception as error:
         raise RequestFailed(error) from error
@@ -377,7 +377,7 @@ async def _ainvoke_model(request: ModelRequest, config: RunnableConfig, allowanc
     while True:
         try:
             return await request.model.ainvoke(request.messages, config)
-        except _OURS:
+        except _OWN_ERRORS:
             raise
         except Exception as error:
             if not tries or not is_closed_event_loop_error(error):

@@ -48,10 +48,10 @@ from .settings import Settings
 if TYPE_CHECKING:
     from ..tools.database import Notice
 
-_LOOKED_THROUGH = 100  # nearest questions among which the very same one is: nothing is nearer than it
+_NEAREST_COUNT = 100  # nearest questions among which the very same one is: nothing is nearer than it
 _VALUES = 40  # values of a column that are given
 _SHORT_ID = 8  # characters of an id that are shown, and enough to name a lesson
-_NAMED = 12  # tables that an error names
+_MAX_NAMES = 12  # tables that an error names
 _PICTURES = (".svg", ".png", ".html")
 
 _WHY_NOT: dict[Status, str] = {
@@ -214,7 +214,7 @@ def _find_replaced_example_ids(store: ExampleStore, example: Example, database: 
     """
     return [
         hit.id
-        for hit in store.seen_by(database).near("question", example.question, _LOOKED_THROUGH, example.owner)
+        for hit in store.seen_by(database).near("question", example.question, _NEAREST_COUNT, example.owner)
         if hit.example.source in VERIFIED
         and hit.example.owner == example.owner
         and hit.example.question.split() == example.question.split()
@@ -516,7 +516,7 @@ def _find_named_column(schema: Schema, words: str) -> tuple[TableSchema, ColumnS
 
 def join_names(names: list[str]) -> str:
     """Join names with commas for an error message; shorten a long list."""
-    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+    return ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
 
 
 def unquote(name: str) -> str:

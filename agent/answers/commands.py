@@ -19,7 +19,7 @@ from ..resources import Resources
 from .answer import Answer
 from .render import AnswerBackground
 
-_SHOWN = 100  # characters of a question in a list
+_QUESTION_LENGTH = 100  # characters of a question in a list
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ _OUTCOMES: dict[Status, str] = {
 
 def _list_answers(answers: ConversationAnswers, args: str) -> str:
     lines = [
-        f"{number:>3}  {' '.join(item.answer.rephrased.split())[:_SHOWN]}  ({_OUTCOMES[item.answer.status]})"
+        f"{number:>3}  {' '.join(item.answer.rephrased.split())[:_QUESTION_LENGTH]}  ({_OUTCOMES[item.answer.status]})"
         for number, item in enumerate(answers.history, 1)
     ]
     return "\n".join(["answers:", *lines]) if lines else "no answers yet"

@@ -56,14 +56,14 @@ _UNIT_AFTER = re.compile(r"^\s?(?:US\s)?([^\W\d_]+(?:/[a-z])?)(?!\w)")
 _NOUN = re.compile(r"\s(?!\w+\(\w+\))[^\W\d_]{3}")
 """What is said of many, as in `{n} customers have`, is not said of one; `{n} customer(s)` is."""
 _MARKS = re.compile(r"[.,'’]")
-_GROUPED = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
+_GROUPED_NUMBER = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
 _ROMAN = re.compile(r"(?<!\w)[IVX]{2,}(?!\w)")
 _DECIMAL = re.compile(r"\d+[.,]\d+")
 _PRONOUN = re.compile(
     r"\b(?:the one (?=with|who|whose|that|which)|(?:first|last|other|only|former|latter|next) one)\b", re.I
 )
 
-_SPELLED = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
+_SPELLED_WORD = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029][\s\x00-\x1f\x7f-\x9f]*")
 
 
@@ -207,7 +207,7 @@ def _find_named_rows(template: str, result: PlainResult, formats: Sequence[Colum
 
 def _spell_words(text: str) -> str:
     """Return the words of a text between spaces; single letters in scripts without spaces."""
-    return f" {' '.join(_SPELLED.findall(unicodedata.normalize('NFC', text)))} "
+    return f" {' '.join(_SPELLED_WORD.findall(unicodedata.normalize('NFC', text)))} "
 
 
 def _has_only_source_numbers(template: str, source: str, language: str, columns: str = "") -> bool:
@@ -218,7 +218,7 @@ def _has_only_source_numbers(template: str, source: str, language: str, columns:
     runs = {form for token in tokens for run in _split_number(token) for form in (run, run.lstrip("0"))}
     for token in _NUMBER.findall(template):
         bare = _MARKS.sub("", token)
-        is_grouped = _GROUPED.fullmatch(token) is not None and bare in runs
+        is_grouped = _GROUPED_NUMBER.fullmatch(token) is not None and bare in runs
         has_parts = bare == token and runs.issuperset(_RUN.findall(token))
         if not (token in tokens or is_grouped or has_parts):
             return False
@@ -241,7 +241,7 @@ def _has_only_source_numbers(template: str, source: str, language: str, columns:
 
 def _split_number(token: str) -> list[str]:
     """Return the integers in a token: a date's parts, 1000 for 1,000, and none for 3.5."""
-    if _GROUPED.fullmatch(token):
+    if _GROUPED_NUMBER.fullmatch(token):
         return [_MARKS.sub("", token)]
     return [] if _DECIMAL.fullmatch(token) else _RUN.findall(token)
 

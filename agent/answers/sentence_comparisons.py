@@ -34,7 +34,7 @@ _RANKINGS: dict[Ranking, set[str]] = {
 }
 """Words that say why some rows are named and others are not, and the ends that they are of."""
 
-_OTHER: dict[str, str] = {"max": "min", "min": "max"}
+_OPPOSITES: dict[str, str] = {"max": "min", "min": "max"}
 _CONDITIONS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 _AGES = re.compile(r"age|ages|old|years?")
 
@@ -117,13 +117,13 @@ class ResultWithQuery:
             return own or kept | ({order} - {""} if query.order else {end for end in ENDS if query.find(ENDS[end])})
         if query.limit is not None:  # what it cuts off may be larger or smaller
             return {order} - {""} if place.row == 0 and place.pick in (order, "first", "") else set()
-        if place.pick in _OTHER:
+        if place.pick in _OPPOSITES:
             is_age = by_time and is_number and _is_age(self.result.columns[place.by])
-            return kept | ({_OTHER[place.pick]} if is_age else {place.pick} if by_time != is_number else set[str]())
+            return kept | ({_OPPOSITES[place.pick]} if is_age else {place.pick} if by_time != is_number else set[str]())
         if place.pick and order:
             beside = rows[(1 if place.pick == "first" else -2) % len(rows)]  # itself in a result of which more was cut
             tied = bool(self.measures) and all(rows[place.row][each] == beside[each] for each in self.measures)
-            return kept if tied and not by_time else kept | {order if place.pick == "first" else _OTHER[order]}
+            return kept if tied and not by_time else kept | {order if place.pick == "first" else _OPPOSITES[order]}
         extremes = [(pick, each) for pick in ENDS for each in self.measures if not self.result.truncated]
         return kept | {pick for pick, each in extremes if self.find_extreme_rows(each, pick) == place.rows}
 

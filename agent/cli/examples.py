@@ -121,7 +121,7 @@ def import_(
     """
     if db is not None:
         with store_options.open() as examples, options.open_database(db) as database:
-            code = _import_verified(files, database, examples, trust, author or options.user or "")
+            code = _import_queries(files, database, examples, trust, author or options.user or "")
         raise typer.Exit(code)
 
     from ...tools.examples import DatabaseFolder, make_example_verifier, seed_examples
@@ -141,7 +141,7 @@ def import_(
     raise typer.Exit(2 if problems.unreadable else 1 if problems.refusals else 0)
 
 
-def _import_verified(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
+def _import_queries(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
     """Import questions and SQL as verified queries of a database; return the exit code."""
     from ...tools.examples.importing import read_verified_examples
 

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from .app import OutputOptions
 
 
-_SHOWN = ("table", *FORMATS)  # what `--format` takes; `table` shows the answer
+_FORMAT_NAMES = ("table", *FORMATS)  # what `--format` takes; `table` shows the answer
 
 
 def _check_output_options(output: OutputOptions) -> Format | None:
     """Check the output options; return the row format that `--format` names, if any."""
-    if output.form not in (None, *_SHOWN):
-        raise SettingsError(f"there is no format {output.form!r}: choose one of {', '.join(_SHOWN)}")
+    if output.form not in (None, *_FORMAT_NAMES):
+        raise SettingsError(f"there is no format {output.form!r}: choose one of {', '.join(_FORMAT_NAMES)}")
     form = None if output.form == "table" else output.form
     if output.as_json and form:
         raise SettingsError("--json prints the whole answer, --format only its rows: choose one of them")

@@ -243,7 +243,7 @@ def _list_column_egress_levels(database: Database, mask: Callable[[str], str]) -
 def _format_egress_levels(levels: dict[str, Any]) -> str:
     lines: list[str] = []
     for column in levels["columns"]:
-        lines.append(f"{column['table']}.{column['name']}: {_SAYS[column['level']]}")
+        lines.append(f"{column['table']}.{column['name']}: {_LEVEL_TEXTS[column['level']]}")
         samples = ", ".join(column["samples"])
         if column["level"] == "values":
             lines.append(f"    such as {samples}" if samples else "    no samples")
@@ -252,7 +252,7 @@ def _format_egress_levels(levels: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-_SAYS = {
+_LEVEL_TEXTS = {
     "values": "values are sent: samples, values that a question mentions, results",
     "statistics": "only counts and its kind are sent, no value",
     "none": "only its name and type are sent",

@@ -16,7 +16,7 @@ from ...tools.errors import ModelError
 from ..records import Usage
 
 _LENGTH: Final = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
-_LOOKED_AT: Final = 100_000
+_SAMPLE_SIZE: Final = 100_000
 """Characters of a reply whose tokens are counted; the rest is taken to have as many in the same length."""
 
 _MOST_TOKENS: Final = 100_000_000
@@ -37,7 +37,7 @@ def get_reply_usage(message: AIMessage, prompt_tokens: int) -> Usage:
     completion = _read_token_count(counts, "completion_tokens", "output_tokens")
     if not completion:
         text = get_text(message)
-        completion = math.ceil(estimate_tokens(text[:_LOOKED_AT]) * max(len(text) / _LOOKED_AT, 1))
+        completion = math.ceil(estimate_tokens(text[:_SAMPLE_SIZE]) * max(len(text) / _SAMPLE_SIZE, 1))
     return Usage(1, _read_token_count(counts, "prompt_tokens", "input_tokens") or prompt_tokens, completion)
 
 

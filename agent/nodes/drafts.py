@@ -27,7 +27,7 @@ HIGH_DRAFTS = 3  # drafts side by side at high effort
 MORE_DRAFTS = 2  # drafts that are added to one that failed: with it, two can outvote one
 _SELECTORS = ("skeleton", "question", "voted")  # ways of choosing examples, taken in turn
 _TEMPERATURE = 0.7  # of every draft except the first
-_REASONED = 3  # every third draft is reasoned in code where the others aren't (`Settings.candidate_reasoning`)
+_CODE_INTERVAL = 3  # every third draft is reasoned in code where the others aren't (`Settings.candidate_reasoning`)
 
 
 def count_drafts(settings: Settings) -> int:
@@ -55,7 +55,7 @@ def vary_draft_settings(settings: Settings, number: int) -> Settings:
     if settings.examples in _SELECTORS:
         index = _SELECTORS.index(settings.examples)
         change["examples"] = _SELECTORS[(index + number) % len(_SELECTORS)]
-    if settings.candidate_reasoning and number % _REASONED == _REASONED - 1:
+    if settings.candidate_reasoning and number % _CODE_INTERVAL == _CODE_INTERVAL - 1:
         change["reason"] = "pot" if settings.reason == "off" else "off"
     return settings.model_copy(update=change)
 

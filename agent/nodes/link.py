@@ -135,7 +135,7 @@ def _list_unused_knowledge_notes(selection: SelectedEntries, turn: Turn, run: Ru
     return notes
 
 
-_LOOKED_THROUGH = 12  # most similar questions of the database among which the same one is
+_CANDIDATES = 12  # most similar questions of the database among which the same one is
 
 
 @with_fallback("examples", None)
@@ -154,7 +154,7 @@ def find_verified_turn_answer(turn: Turn, history: bool, schema: Schema, run: Ru
         store = run.resources.examples.open_own_store()
         if store is None or not store.holds_own(identity):
             return None
-        for group in store.verified(question, _LOOKED_THROUGH, database, identity):
+        for group in store.verified(question, _CANDIDATES, database, identity):
             leaves = [
                 example for example in group if run.resources.masked_database.get_egress_level(example.sql) == "values"
             ]

@@ -211,7 +211,7 @@ _BARE = re.compile(
     r"(?:please )?(?:(?:show|list|give|tell)(?: me)?|what (?:are|is))(?: all)?(?: of)? (?:the|their|its) (\w+)",
     re.IGNORECASE,
 )
-_NAMED = 40  # tables that an answer names
+_MAX_NAMES = 40  # tables that an answer names
 _CHOICES = 6  # tables that are offered
 
 
@@ -221,9 +221,9 @@ def answer_table_list_question(question: str, schema: Schema) -> str:
     if not _TABLES.fullmatch(question.strip(" .?!")) or schema.table("tables") or schema.table("table"):
         return ""
     names = [table.name for table in schema.tables]
-    rest_note = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    rest_note = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
     tables = "one table" if len(names) == 1 else f"{len(names):,} tables"
-    return f"The database has {tables}: {', '.join(names[:_NAMED])}{rest_note}."
+    return f"The database has {tables}: {', '.join(names[:_MAX_NAMES])}{rest_note}."
 
 
 @with_fallback("plain questions", None)

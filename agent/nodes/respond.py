@@ -132,7 +132,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     chosen = attempts[-1] if attempts else None
     if attempts and best:
         chosen = call_with_fallback("checks", lambda: choose(attempts, code), chosen)
-    reason = call_with_fallback("checks", lambda: _explain_discarded(attempts, chosen, code), "") if chosen else ""
+    reason = call_with_fallback("checks", lambda: _explain_discard(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
     query = analyze_sql(chosen.sql, run.resources.database) if chosen else None
     personal = run.resources.database.personal_tables
@@ -225,7 +225,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     return make_answer(make_row_ledger(chosen, query, state, turn, run, begin) if chosen and sql else None)
 
 
-def _explain_discarded(attempts: Sequence[Attempt], best: Attempt, code: CodeResult | None) -> str:
+def _explain_discard(attempts: Sequence[Attempt], best: Attempt, code: CodeResult | None) -> str:
     """Return why the last attempt is not the answer, or '' if it is."""
     chain = [attempt for attempt in attempts if attempt.source != "candidate"]
     last = chain[-1]

@@ -14,7 +14,7 @@ from .reading import CUES, ParseState, apply_pattern_stages
 _REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|have|has|had|from|by|in) ")
 _OR = re.compile(r"@w(\d+)(?: ,)? or((?: (?!@w)\S+){0,3}) @w(\d+)")
 _AND = (",", "and", "#and", "#both")
-_OWN = ("respective", "corresponding", "associated")
+_FILLERS = ("respective", "corresponding", "associated")
 _BELONGING = ("of", "for", "all", "#who", "from", "in", "#each")
 
 
@@ -45,7 +45,7 @@ def _read_term_list(state: ParseState, words: list[str], more: bool) -> list[Ope
             is_open = not (terms or more or before in _BELONGING)
         elif word.startswith("@w"):
             is_open = is_open and not (terms or more)
-        before = word if word not in _OWN else before
+        before = word if word not in _FILLERS else before
     return terms
 
 

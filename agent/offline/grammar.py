@@ -222,7 +222,7 @@ def read_grouping(match: PatternMatch) -> str | None:
     return ""
 
 
-_DATED = re.compile(r"\d{4}[-/]|[-/]\d{4}|, \d{4}")
+_DATE_TEXT = re.compile(r"\d{4}[-/]|[-/]\d{4}|, \d{4}")
 
 
 def _may_be_year(value: object) -> bool:
@@ -238,7 +238,7 @@ def _add_comparison(state: ParseState, term: Operand, operator: Operator, value:
     """Add a comparison of a term with a literal; a number may be the year of a date column."""
     schema = state.names.column(term.column) if term.column and not term.aggregate else None
     texts = [sample for sample in schema.samples if isinstance(sample, str)] if schema else []
-    if isinstance(value, int) and _may_be_year(value) and any(_DATED.search(text) for text in texts):
+    if isinstance(value, int) and _may_be_year(value) and any(_DATE_TEXT.search(text) for text in texts):
         if operator == "=":
             return state.add(term, "like", f"%{value}%")
         inclusive: Operator = {">": ">=", "<=": "<"}.get(operator, operator)  # type: ignore[assignment]

@@ -15,7 +15,7 @@ from .frame import Column, Scalar
 from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPOKEN, Token, split_identifier, stem_word
 
 _VIEW = 0.9  # the factor for scores of a view's names: a table that fits as well comes first
-_MOST = 200  # maximum number of hits for one run of words
+_MAX_HITS = 200  # maximum number of hits for one run of words
 _DISTINCTIVE = 0.8  # the minimum share of different values at which a column that is not a name identifies a row
 _CONNECTING = frozenset({"of", "in", "by", "for", "the", "and"})
 _FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
@@ -26,7 +26,7 @@ _NEVER = {"address", "billing", "shipping", "postal", "zip", "phone", "fax", "em
 _PEOPLE = {"people", "person", "individual", "user", "member", "employee"}
 _YES = frozenset({"1", "y", "yes", "t", "true"})
 _NO = frozenset({"0", "n", "no", "f", "false"})
-_KINDS = ("date", "name", "type", "code", "time", "year", "number")
+_GENERIC_NAMES = ("date", "name", "type", "code", "time", "year", "number")
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class StemIndex:
             head = part[-1] == bare[-1]
             score = 0.35 + 0.4 * share + (0.1 if head else 0.0)
             if len(part) == 1 and (part[0] in GENERIC and not head):
-                if part[0] not in _KINDS:
+                if part[0] not in _GENERIC_NAMES:
                     continue
                 score = 0.41
             self._add_index_entry(part, score, table, column)
@@ -114,7 +114,7 @@ class StemIndex:
         scores = self._hits.get(stems)
         if not scores:
             return []
-        best = nlargest(_MOST, scores.items(), key=lambda item: item[1])
+        best = nlargest(_MAX_HITS, scores.items(), key=lambda item: item[1])
         return [NameHit(score, table, column) for (table, column), score in best]
 
     def correct_stem(self, word: Token) -> str:

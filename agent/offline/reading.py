@@ -16,7 +16,7 @@ from .mentions import Mention, StemIndex
 _MARK = re.compile(r"@([a-z])(\d+)")
 _KINDS = {"C": "cx", "T": "tx", "V": "vq", "N": "n", "L": "vqn", "O": "o", "S": "s", "A": "a", "K": "cxa", "E": "cxt"}
 _MACRO = re.compile(r"\{(?:([a-z]+):)?([A-Z])\}|\{([a-z_]{2,})\}")
-_FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+_REVERSED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 NOTHING = QueryFrame()
 """The base query of a conversation before its first answer."""
@@ -192,7 +192,7 @@ class PatternMatch:
         mark = self.get_mention("o") if self["o"] else None
         operator: str = mark.operator if mark else {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
         born = mark is not None and column is not None and "birth" in mark.hints and "birth" in column.name.lower()
-        return _FLIPPED.get(operator, operator) if born else operator  # type: ignore[return-value]
+        return _REVERSED.get(operator, operator) if born else operator  # type: ignore[return-value]
 
 
 Handler = Callable[[PatternMatch], str | None]

@@ -24,8 +24,8 @@ _AGGREGATES: Mapping[Aggregate, type[exp.AggFunc]] = {
 _PRECISE = ("DOUBLE", "FLOAT", "REAL")
 _OPERATORS: dict[type[exp.Expr], Operator] = {node: operator for operator, node in _COMPARISONS.items()}
 _FUNCTIONS: dict[type[exp.Expr], Aggregate] = {node: name for name, node in _AGGREGATES.items()}
-_NEGATED: dict[Operator, Operator] = {"like": "not like", "in": "not in", "null": "not null", "=": "!="}
-_POSITIVE = {negated: positive for positive, negated in _NEGATED.items() if positive != "="}
+_NEGATIONS: dict[Operator, Operator] = {"like": "not like", "in": "not in", "null": "not null", "=": "!="}
+_POSITIVE = {negated: positive for positive, negated in _NEGATIONS.items() if positive != "="}
 
 
 def convert_frame_to_sql(frame: QueryFrame, schema: Schema, stems: Collection[str] = ()) -> str:
@@ -275,9 +275,9 @@ class _SelectParser:
         node = node.unnest()
         if isinstance(node, exp.Not):
             inner = self._read_condition(node.this)
-            if inner.operator not in _NEGATED:
+            if inner.operator not in _NEGATIONS:
                 raise _UnsupportedQueryError
-            return Predicate(inner.term, _NEGATED[inner.operator], inner.value)
+            return Predicate(inner.term, _NEGATIONS[inner.operator], inner.value)
         if isinstance(node, exp.Between):
             return Predicate(
                 self._read_operand(node.this),

@@ -202,8 +202,8 @@ def _list_parsing_notes(state: ParseState, unread_words: tuple[str, ...]) -> tup
 R = TypeVar("R")
 _DECLINE = 0.12  # confidence below which no SQL is written
 _DOUBTFUL = 0.4  # confidence below which a person is told that the question was not read well enough
-_REMEMBERED = 1_024  # answers that are kept from the rephrasing of their questions for the writing of their SQL
-_OFFERED = 6  # tables of which a person is asked to choose what a word stands for, at most
+_CACHE_SIZE = 1_024  # answers that are kept from the rephrasing of their questions for the writing of their SQL
+_MAX_CHOICES = 6  # tables of which a person is asked to choose what a word stands for, at most
 
 
 class OfflineTranslator:
@@ -263,14 +263,14 @@ class OfflineTranslator:
             answer = self._engine.answer(task.question, base, task.clarification[1] if task.clarification else "")
         except UnresolvedPronoun as error:
             asks = f'What does "{error.words[0]}" stand for?'
-            tables = tuple(table.name.replace("_", " ") for table in task.schema.tables[:_OFFERED])
+            tables = tuple(table.name.replace("_", " ") for table in task.schema.tables[:_MAX_CHOICES])
             return Rephrasing(task.question, task.question, "ambiguous", asks, tables)
         except NotUnderstood as error:
             return Rephrasing(task.question, task.question, "unanswerable", str(error))
         sentence = format_query_as_sentence(answer.frame)
         with self._lock:
             self._answers[task.question, base, sentence, self._engine.names().schema.version] = answer
-            if len(self._answers) > _REMEMBERED:
+            if len(self._answers) > _CACHE_SIZE:
                 del self._answers[next(iter(self._answers))]
         # Where what was passed over matters, declining serves a person better.
         if answer.partial or answer.confidence < _DOUBTFUL:

@@ -86,7 +86,7 @@ _TOKEN = re.compile(
 )
 _NUMBER = re.compile(r"(?<=\w )no\. (?!no\b)", re.IGNORECASE)
 _STRAIGHT = str.maketrans("‘’´", "'''")
-_PAIRED = ("first", "last", "middle", "start", "end", "short", "full")
+_PAIR_WORDS = ("first", "last", "middle", "start", "end", "short", "full")
 _QUOTES = "\"'“”`"
 
 
@@ -136,12 +136,12 @@ def _repeat_shared_noun(words: list[Token]) -> list[Token]:
     tokens: list[Token] = []
     for index, word in enumerate(words):
         tokens.append(word)
-        if word.lower not in _PAIRED:
+        if word.lower not in _PAIR_WORDS:
             continue
         end = index + 1
-        while end < len(words) and words[end].lower in (",", "and", "or", *_PAIRED):
+        while end < len(words) and words[end].lower in (",", "and", "or", *_PAIR_WORDS):
             end += 1
-        if end < len(words) and words[end - 1].lower in _PAIRED and end > index + 2:
+        if end < len(words) and words[end - 1].lower in _PAIR_WORDS and end > index + 2:
             noun = words[end]
             tokens.append(Token(noun.text, noun.lower, noun.stem, word.end, word.end))
     return tokens

@@ -203,7 +203,7 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Pat
     if _have_same_settings(old_spec.get("settings"), spec, dataset):
         old_spec["settings"] = new_spec["settings"]
     names = (name for name in {*old_spec, *new_spec} if old_spec.get(name) != new_spec.get(name))
-    if differences := sorted(n for n in names if _locate(old_spec.get(n), folder) != _locate(new_spec.get(n), "")):
+    if differences := sorted(n for n in names if _resolve(old_spec.get(n), folder) != _resolve(new_spec.get(n), "")):
         theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differences) for run in (old_spec, new_spec))
         raise SettingsError(
             f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
@@ -223,7 +223,7 @@ def _have_same_settings(fields: Any, spec: RunSpec, dataset: Dataset) -> bool:
     return False
 
 
-def _locate(value: object, folder: str) -> list[Path]:
+def _resolve(value: object, folder: str) -> list[Path]:
     """Return the paths of the files that a text names, if it is read in a folder."""
     return [Path(folder, part).resolve() for part in str(value).removeprefix(REPLAY).split(",")]
 

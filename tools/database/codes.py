@@ -28,7 +28,7 @@ _MOST_LISTS, _LONGEST_NAME = 200, 60  # lists that a column is compared with, ch
 _LONGEST_CODE = 6
 """Characters of a text that stands for something else; longer ones speak for themselves."""
 
-_NAMED = re.compile(r"(?i)(code|cd|type|status|state|kind|category|class|reason|gender|flag)s?(_?id|_?no|_?key)?$")
+_CODE_NAME = re.compile(r"(?i)(code|cd|type|status|state|kind|category|class|reason|gender|flag)s?(_?id|_?no|_?key)?$")
 """What codes, or a table of them, are called; a table of few things is none."""
 
 _LABELS = ("name", "label", "meaning", "description", "desc", "title", "text", "value")
@@ -73,7 +73,7 @@ def add_codes(
         target = by_name.get(key.ref_table)
         if target is None or len(key.columns) != 1 or key.ref_table == key.table:
             continue
-        if not large and not any(map(_NAMED.search, (key.columns[0], target.name, key.ref_columns[0]))):
+        if not large and not any(map(_CODE_NAME.search, (key.columns[0], target.name, key.ref_columns[0]))):
             continue
         codes = _read_code_meanings(target, key.ref_columns[0], rows.get(target.name, ()))
         if codes is not None:

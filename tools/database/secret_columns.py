@@ -110,7 +110,7 @@ _PASSWORD_IN_URL = re.compile(r"\w://[^/\s:@]*:[^/\s@]+@")
 _NAME = re.compile(r'"[^"]+"|`[^`]+`|\w+')
 _FLAGS = _parse_comma_list("pass, fail, passed, failed, yes, true, false, none, null, unset, strong, weak, medium")
 _OPAQUE = re.compile(r"[A-Za-z0-9+/=_.:~$!@#%^&*|-]+")
-_RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
+_TOKEN_TEXT = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _LONG, _CERTAIN, _SALT, _COPIED, _PASSWORD = 16, 20, 8, 6, 4
 """The fewest characters of a random text, of one that suffices alone, a salt, a secret in a view, a password."""
@@ -210,7 +210,7 @@ def _has_secret_values(column: ColumnSchema, name: str) -> bool:
     if name in _DIGITS and 2 * len(digits) > len(column.samples):
         return True
     if name in _IDENTIFIERS:
-        texts = [text for text in texts if not _UUID.fullmatch(text) and _RUN.fullmatch(text)]
+        texts = [text for text in texts if not _UUID.fullmatch(text) and _TOKEN_TEXT.fullmatch(text)]
     texts = [max(_LISTED.split(text), key=len) if text[0] in "[{" or name.endswith(" code") else text for text in texts]
     if name in _SURE and any(_is_random_text(text, _CERTAIN) for text in texts):
         return True  # most rows may have none

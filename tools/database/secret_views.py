@@ -26,7 +26,7 @@ _MEASURES = (exp.Predicate, exp.Count, exp.Length)
 """Expressions that tell of a value only whether it is equal, how often it stands, or how long it is."""
 _VALUES = (exp.All, exp.Any)
 """Predicates, to sqlglot, whose result may be a value."""
-_UNTRACED = (exp.Table, exp.Columns, exp.PositionalColumn, exp.Parameter, exp.Placeholder, exp.Anonymous)
+_UNTRACED_NODES = (exp.Table, exp.Columns, exp.PositionalColumn, exp.Parameter, exp.Placeholder, exp.Anonymous)
 """Values that stand for columns by other means than their names, and functions that may read what they like."""
 
 _Columns = list[tuple[str, bool]]
@@ -266,7 +266,7 @@ def _reveals_secret(value: exp.Expr, scope: _Scope) -> bool:
         return scope.shows_secret(value)
     if isinstance(value, _MEASURES) and not isinstance(value, _VALUES):
         return False
-    if isinstance(value, _UNTRACED):
+    if isinstance(value, _UNTRACED_NODES):
         raise SqlglotError(f"cannot trace columns in: {type(value).__name__}")
     if isinstance(value, exp.Query):
         return any(shows for _, shows in _trace_outputs(value, scope))

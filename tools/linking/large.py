@@ -256,10 +256,10 @@ def find_table_families(schema: Schema) -> dict[str, Sequence[str]]:
         if _NUMBERS.search(table.name):
             parts = (part for column in table.columns for part in (column.name, column.comment))
             members[_NUMBERS.sub("0", table.name), *parts].append(table.name)
-    return {name: names for names in members.values() if len(names) > 1 and _has_sequence(names) for name in names}
+    return {name: names for names in members.values() if len(names) > 1 and _are_sequential(names) for name in names}
 
 
-def _has_sequence(names: Sequence[str]) -> bool:
+def _are_sequential(names: Sequence[str]) -> bool:
     """Whether the numbers in table names are years or consecutive."""
     numbers = [[int(number) for number in _NUMBERS.findall(name)] for name in names]
     if all(any(1900 <= int(str(number)[:4]) < 2100 for number in group) for group in numbers):

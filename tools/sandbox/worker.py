@@ -19,7 +19,7 @@ from .answer import AnswerTooLarge, CodeAnswer, convert_value_to_answer
 from .protocol import CODE_NAME, ERROR_CHARS, Request, format_omission, read_request
 from .wire import decode_frame
 
-_LAST = "__last_value__"
+_LAST_VALUE = "__last_value__"
 _NAME_CHARS = 100
 _NO_ANSWER = "the code leaves no answer: assign it to `result`"
 
@@ -91,7 +91,7 @@ def _run_requested_code(request: Request) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "__main__", "db_dict": frames, "pd": pd, "np": np}
     tree, fallback = _capture_last_value(ast.parse(request.code, CODE_NAME))
     exec(compile(tree, CODE_NAME, "exec"), names)  # noqa: S102 - running code is what this process is for
-    for name in ("result", _LAST, fallback):
+    for name in ("result", _LAST_VALUE, fallback):
         if names.get(name) is not None:
             return vars(convert_value_to_answer(names[name], request.rows))
     if "result" not in names:
@@ -111,9 +111,9 @@ def _capture_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
     match value:
         # A last `print(x)` counts as the expression `x`, still printed.
         case ast.Call(func=ast.Name(id="print"), args=[argument], keywords=[]) if not isinstance(argument, ast.Starred):
-            value.args = [ast.NamedExpr(ast.Name(_LAST, ast.Store()), argument)]
+            value.args = [ast.NamedExpr(ast.Name(_LAST_VALUE, ast.Store()), argument)]
         case _:
-            last.value = ast.NamedExpr(ast.Name(_LAST, ast.Store()), value)
+            last.value = ast.NamedExpr(ast.Name(_LAST_VALUE, ast.Store()), value)
     return ast.fix_missing_locations(tree), ""
 
 

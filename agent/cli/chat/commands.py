@@ -94,7 +94,7 @@ def _edit_sql_in_editor(text: str) -> str:
     return sql
 
 
-_MOST = 1_000  # rows that are shown at a time
+_MAX_ROWS = 1_000  # rows that are shown at a time
 
 
 def _show_next_rows(chat: ChatSession, args: str) -> RenderableType:
@@ -110,8 +110,8 @@ def _show_row_range(chat: ChatSession, args: str) -> RenderableType:
     first, last = (1, int(match[1])) if match[2] is None else (int(match[1]), int(match[2]))
     if not 1 <= first <= last:
         raise SettingsError(f"there are no rows {args}: rows are numbered from 1")
-    if last - first >= _MOST:
-        raise SettingsError(f"that is more than {_MOST:,} rows at a time: /export writes them all to a file")
+    if last - first >= _MAX_ROWS:
+        raise SettingsError(f"that is more than {_MAX_ROWS:,} rows at a time: /export writes them all to a file")
     pages = _get_answer_pages(chat)
     pages.load_page(first - 1, last - first + 1, chat)
     return _make_page_table(pages)
@@ -159,8 +159,8 @@ def _get_answer_pages(chat: ChatSession) -> AnswerPages:
 def _parse_row_count(args: str, example: str) -> int:
     if not args:
         return PAGE
-    if not args.isdecimal() or not 1 <= int(args) <= _MOST:
-        raise SettingsError(f"say how many rows: a number up to {_MOST:,}, as in {example}")
+    if not args.isdecimal() or not 1 <= int(args) <= _MAX_ROWS:
+        raise SettingsError(f"say how many rows: a number up to {_MAX_ROWS:,}, as in {example}")
     return int(args)
 
 

@@ -56,7 +56,7 @@ def restore_terminal_mode() -> Generator[None]:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, now)
 
 
-_MOST = 30  # completions of a kind
+_MAX_COMPLETIONS = 30  # completions of a kind
 _WORDS = 4  # words of a value that may have been typed
 _SHORTEST = 2  # characters from which values are looked for
 
@@ -106,9 +106,9 @@ class ChatCompleter(Completer):
         starts = [match.start() for match in re.finditer(r"[^\s,;()\"'?]+", text)]
         for start in starts[-_WORDS:] if text[-1:].strip() or len(starts) > 1 else ():
             prefix = text[start:]
-            if len(prefix) < _SHORTEST or len(offers) >= _MOST:
+            if len(prefix) < _SHORTEST or len(offers) >= _MAX_COMPLETIONS:
                 continue
-            for table, column, value in self._values.find_values_with_prefix(prefix, _MOST):
+            for table, column, value in self._values.find_values_with_prefix(prefix, _MAX_COMPLETIONS):
                 if value not in offers and sanitize_text(value) == value and "\n" not in value:
                     offers.add(value)
                     yield Completion(value, -len(prefix), display_meta=f"{table}.{column}")
@@ -125,7 +125,7 @@ class ChatCompleter(Completer):
                     metas.setdefault(full_name, "column")
                 elif _has_part_with_prefix(column.name, low):
                     metas.setdefault(full_name if dotted else column.name, f"column of {table.name}")
-        for name, meta in list(metas.items())[:_MOST]:
+        for name, meta in list(metas.items())[:_MAX_COMPLETIONS]:
             if sanitize_text(name) == name:
                 yield Completion(name, -len(begun), display_meta=meta)
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import IO, cast
 
 # Of a larger file, this much is looked at, at its beginning and its end.
-_LOOKED_AT = 4_000_000
+_SAMPLE_BYTES = 4_000_000
 # Of the lines with other signs than ASCII's, so many bytes are enough to tell a language by.
-_WEIGHED = 64_000
+_GUESS_BYTES = 64_000
 _COPIED_BYTES = 1 << 20
 _WESTERN = "cp1252"
 # Those that spreadsheets and databases write, by Python's names; obscurer ones would only be mistaken for them.
@@ -30,11 +30,11 @@ _PRIOR = 0.55
 def detect_file_encoding(path: Path) -> tuple[str, bool]:
     """Return the encoding of a file by its Python name, and whether that is a guess."""
     with open_decompressed_file(path) as file:
-        start, end = file.read(_LOOKED_AT), b""
+        start, end = file.read(_SAMPLE_BYTES), b""
         size = path.stat().st_size
         if path.suffix != ".gz" and size > len(start):
-            file.seek(max(len(start), size - _LOOKED_AT))
-            end = file.read(_LOOKED_AT)
+            file.seek(max(len(start), size - _SAMPLE_BYTES))
+            end = file.read(_SAMPLE_BYTES)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         # By its other name, for DuckDB reads neither the other order nor a packed file.
         return "utf-16" if start.startswith(codecs.BOM_UTF16_LE) and path.suffix != ".gz" else "utf16", False
@@ -75,7 +75,7 @@ def _guess_encoding_of_bytes(start: bytes, end: bytes) -> str:
     # DuckDB reads Latin-1 itself, which differs in what are control characters there.
     western = _WESTERN if any(128 <= byte < 160 for byte in {*start, *end}) else "latin-1"
     lines = [line for line in (start + b"\n" + end).splitlines() if not line.isascii()]
-    sample = b"\n".join(lines)[:_WEIGHED]
+    sample = b"\n".join(lines)[:_GUESS_BYTES]
     if not any(sign.isalpha() for sign in sample.decode(_WESTERN, "ignore") if not sign.isascii()):
         return western
     guesses = chardet.detect_all(sample, ignore_threshold=True, compat_names=False, include_encodings=_CANDIDATES)

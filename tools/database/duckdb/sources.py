@@ -55,7 +55,7 @@ _ENDING = re.compile(
 _READ = ".csv, .tsv, .tab, .psv, .parquet, .json, .jsonl, .ndjson, .xlsx, .xlsm"
 _DATABASES = (".duckdb", ".ddb")
 # Files with these endings, and those that begin so, are the other engine's, which says what is wrong with them.
-_OTHERS = (".db", ".sqlite", ".sqlite3", ".db3")
+_SQLITE_ENDINGS = (".db", ".sqlite", ".sqlite3", ".db3")
 _OTHERS_MAGIC = b"SQLite format 3\0"
 _MAGIC = b"DUCK"
 _MAGIC_AT = 8
@@ -113,7 +113,7 @@ def is_duckdb_source(text: str) -> bool:
     if not path.is_file():
         return glob.has_magic(text) and not path.exists()
     start = _read_first_bytes(path)
-    is_other = path.suffix.lower() in _OTHERS or not start or start.startswith(_OTHERS_MAGIC)
+    is_other = path.suffix.lower() in _SQLITE_ENDINGS or not start or start.startswith(_OTHERS_MAGIC)
     return not is_other or start.startswith(_MAGIC, _MAGIC_AT)
 
 

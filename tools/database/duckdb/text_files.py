@@ -38,7 +38,7 @@ _LINE_BYTES = 2_000_000
 # So much of a file is looked at for its layout, and so many rows for how dates are written.
 _HEAD_BYTES = 64_000
 _DATED_ROWS = 100
-_DATED = ("DATE", "TIMESTAMP")
+_DATE_TYPES = ("DATE", "TIMESTAMP")
 _FORMAT = re.compile(r", (date|timestamp)format = '([^']*)'")
 _THIS_YEAR = date.today().year
 _AHEAD = 20  # years; dates further in the future are taken for ones of the last century
@@ -54,7 +54,7 @@ _UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
 _LIKE_OTHERS = "read with decimals, as other columns are; the file may mean thousands"
 # Numbers of versions: 1.9 is followed by 1.10, in a column without whole numbers.
 _VERSION, _FEWER, _TENTH = (rf"[0-9]{{1,3}}\.{last}" for last in ("[0-9]{1,2}", "[0-9]", "[1-9]0"))
-_SHORT = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
+_SHORT_NUMBER = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
 # What a spreadsheet makes of a code such as 12E5.
 _CODE = "[0-9]+[eE][0-9]+"
 # And of a number of twelve digits or more, such as a barcode.
@@ -206,7 +206,7 @@ class _CsvReader:
     def date_formats(self) -> dict[str, str]:
         """The format of each column of dates; empty if it is ISO's."""
         formats = dict(_FORMAT.findall(self.options + self.details))
-        return {name: formats.get(kind.lower(), "") for name, kind in self.columns if kind in _DATED}
+        return {name: formats.get(kind.lower(), "") for name, kind in self.columns if kind in _DATE_TYPES}
 
     def rows(self, select_list: str, limit: int | None = None) -> list[Any]:
         """Run a select list over the file's cells as texts, or over the first `limit` rows."""
@@ -426,7 +426,7 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
         f"count_if(contains({cell}, {literal(mark)})), count_if(regexp_full_match({cell}, {unclear})),"
         f" count_if(regexp_full_match({cell}, {literal(_CODE)})), bool_or(regexp_full_match({cell}, {literal(_CUT)})),"
         f" bool_or(regexp_full_match({cell}, {unclear}) AND rtrim({cell}) LIKE '%0')"
-        f" AND bool_or(regexp_full_match({cell}, {literal(_SHORT)}))"
+        f" AND bool_or(regexp_full_match({cell}, {literal(_SHORT_NUMBER)}))"
         for cell in map(quote, names)
     )
     (counts,) = first.rows(count_sql, LOOKED_AT)
@@ -526,7 +526,7 @@ def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_Cs
     if not is_tie:
         # Where another column fits in one order only, that is the file's.
         return readers[index], {}
-    date_columns = ({name for name, kind in reader.columns if kind in _DATED} for reader in readers)
+    date_columns = ({name for name, kind in reader.columns if kind in _DATE_TYPES} for reader in readers)
     # With points, the day comes first.
     unclear = {
         name

@@ -121,7 +121,7 @@ def _stream_limited_rows(stream: Generator[Row], limit: int) -> Iterator[Row]:
 
 # Types whose values have a few bytes, or a few thousand digits: truth values, integers, floats, numerics, times, UUIDs.
 _SHORT = frozenset({16, 18, 20, 21, 23, 26, 700, 701, 790, 1082, 1083, 1114, 1184, 1186, 1266, 1700, 2950, 2278, 19})
-_MEASURED = frozenset({17, 25, 1042, 1043})
+_LENGTH_TYPES = frozenset({17, 25, 1042, 1043})
 
 
 def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
@@ -132,7 +132,7 @@ def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
     """
     names = [f"c{number}" for number in range(1, len(types) + 1)]
     sizes = [
-        f"coalesce(octet_length({name if kind in _MEASURED else f'{name}::text'}), 0)"
+        f"coalesce(octet_length({name if kind in _LENGTH_TYPES else f'{name}::text'}), 0)"
         for name, kind in zip(names, types, strict=True)
         if kind not in _SHORT
     ]

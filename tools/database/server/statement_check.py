@@ -30,12 +30,12 @@ from .catalogue import Catalogue, Relation
 # What a statement may be made of in every dialect.
 _COMMON = read_engine_profile(__package__ or "")
 STATEMENT_LENGTH = 100_000
-_REMEMBERED = 256
+_CACHE_SIZE = 256
 _LONGEST_NAME = 80
 _LONGEST_ALIAS = 250
 # What sqlglot writes as it stands, whatever quotes it had: units of time, weekdays, modes.
 _KEYWORD = re.compile(r"\w+(?:\(\w+\)|[ -]\w+)*")
-_CALLED = re.compile(r"""(?<![\w.])[\w.]++(?=["`]?\()""")
+_CALL_NAME = re.compile(r"""(?<![\w.])[\w.]++(?=["`]?\()""")
 _NOISE = ("Falling back to parsing as a 'Command'", "Invalid JSON path syntax")
 
 # sqlglot logs a warning when it falls back to an opaque command, which is refused here, and for paths it leaves alone.
@@ -80,7 +80,7 @@ class StatementChecker:
         generator: Any = grammar.dialect.generator()
         # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
-        self._check_and_cache = lru_cache(_REMEMBERED)(self._check_and_rewrite_statement)
+        self._check_and_cache = lru_cache(_CACHE_SIZE)(self._check_and_rewrite_statement)
 
     def read(self, sql: str, catalogue: Catalogue) -> str:
         """Check a query against the catalogue and return the statement to send to the server.
@@ -369,7 +369,7 @@ def _find_called_functions(upper: str, lower: str, usual: str) -> Iterator[str]:
     """
     if not len(upper) == len(lower) == len(usual):
         raise QueryRejected(_ODD_NAME)
-    for word in _CALLED.finditer(upper):
+    for word in _CALL_NAME.finditer(upper):
         span = slice(*word.span())
         if word[0] != lower[span]:
             if not lower[span].isascii() or not usual[span].isascii():

@@ -36,7 +36,7 @@ class Spark4(Spark):
 GRAMMAR = StatementGrammar(Spark4(), PROFILE)
 
 # Before it reads a statement, the server puts settings and environment variables in the place of `${name}`.
-_SUBSTITUTED = "${"
+_SUBSTITUTION = "${"
 # What would begin a new line where the server tells a plan, as it is or by its escape.
 _BREAK = re.compile(r"(?P<control>[\0-\x1f\x7f])|\\(?:(?P<escape>[nruU0-7])|.)", re.DOTALL)
 
@@ -46,8 +46,8 @@ _PLAIN = (
     *("date", "timestamp", "string", "char", "varchar", "binary"),
 )
 _NOT_PLAIN = ("interval",)
-_MEASURED = ("string", "char", "varchar", "binary")
-_NESTED = ("array", "map", "struct")
+_LONG_TYPES = ("string", "char", "varchar", "binary")
+_NESTED_TYPES = ("array", "map", "struct")
 
 _ANALYSED, _AFTER = "== Analyzed Logical Plan ==\n", "\n== Optimized Logical Plan =="
 _LINE = re.compile(r"(?P<indent>(?:[: ]  )*(?:[:+]- )?)(?P<node>\w+) ?(?P<rest>.*)")
@@ -62,7 +62,7 @@ _READING = {
 
 def check_text(statement: str) -> None:
     """Refuse a statement with server variables, or with line breaks in its texts or names."""
-    if _SUBSTITUTED in statement:
+    if _SUBSTITUTION in statement:
         raise QueryRejected("'${' is not allowed here because Spark reads settings with it: write concat('$', '{')")
     for match in _BREAK.finditer(statement):
         if match["control"] or match["escape"]:
@@ -82,7 +82,7 @@ def limit_rows(sql: str, types: Sequence[str], limits: Limits) -> str:
     """
     names = [f"c{number}" for number in range(1, len(types) + 1)]
     fields = ", ".join(names)
-    cells = ", ".join(_render_checked(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
+    cells = ", ".join(_render_check(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
     return f"SELECT {cells} FROM (SELECT * FROM ({sql}) AS s({fields}) LIMIT {int(limits.rows) + 1}) AS r({fields})"
 
 
@@ -90,12 +90,12 @@ def convert_column(name: str, kind: str) -> str:
     """Return SQL for a column in a form that the client can receive: unchanged or as text."""
     if kind.startswith(_PLAIN) and not kind.startswith(_NOT_PLAIN):
         return name
-    return f"to_json({name})" if kind.startswith(_NESTED) else f"CAST({name} AS STRING)"
+    return f"to_json({name})" if kind.startswith(_NESTED_TYPES) else f"CAST({name} AS STRING)"
 
 
-def _render_checked(name: str, kind: str, longest: int) -> str:
+def _render_check(name: str, kind: str, longest: int) -> str:
     value = convert_column(name, kind)
-    if value == name and not kind.startswith(_MEASURED):
+    if value == name and not kind.startswith(_LONG_TYPES):
         return name
     return (
         f"CASE WHEN octet_length({value}) > {int(longest)} THEN raise_error('{TOO_LARGE}') ELSE {value} END AS {name}"

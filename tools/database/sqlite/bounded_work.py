@@ -27,7 +27,7 @@ _SEARCH_LENGTH = 1_000
 # Bytes of a value where one may be searched for in a way that can't be told from a comparison.
 _COMPARED_LENGTH = 8_000
 
-_CONTINUED = frozenset("|-+*/%&<>")
+_OPERATORS = frozenset("|-+*/%&<>")
 _SIGNS = frozenset("|-+*/%&<>=!,(.~")
 _BEFORE_NAME = frozenset(
     "select distinct from join where and or on having case when then else as".split()  # noqa: SIM905
@@ -62,7 +62,7 @@ def _is_match_operator(tokens: list[str], position: int) -> bool:
 def _is_search_text_quoted_name(text: list[str]) -> bool:
     """Whether the search text is a name in double quotes; raise an error if it is computed."""
     # Such a name stands for a text if there is no such column.
-    if not text or text[0][0] not in "'\"" or (len(text) > 1 and text[1][0] in _CONTINUED):
+    if not text or text[0][0] not in "'\"" or (len(text) > 1 and text[1][0] in _OPERATORS):
         raise QueryRejected("write what to search for in a full-text table as one text in single quotes after MATCH")
     if len(text[0]) > _SEARCH_LENGTH:
         raise ResultTooLarge(
