@@ -39,7 +39,7 @@ Part = Literal[
 RAISING_VARIABLE = "TABLETURN_RAISE"
 """Environment variable that makes failures of advice end the turn, as the tests want it: then they are seen."""
 
-_CONTAINED = (QueryError, DatabaseUnavailable, SQLParseError)
+_QUERY_ERRORS = (QueryError, DatabaseUnavailable, SQLParseError)
 """Typed errors that end no turn: a look at the data failed, as at a locked database, or a query could not be read."""
 
 _log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ def call_with_fallback(part: Part, call: Callable[[], R], default: D) -> R | D:
     except GraphBubbleUp:
         raise
     except Exception as error:
-        is_intended = isinstance(error, TableturnError) and not isinstance(error, _CONTAINED)
+        is_intended = isinstance(error, TableturnError) and not isinstance(error, _QUERY_ERRORS)
         if is_intended or os.environ.get(RAISING_VARIABLE):
             raise
         _log.exception("%s failed: the turn goes on without it", part)

@@ -33,8 +33,8 @@ NO_DECISION = "no query of this conversation waits for approval: ask a question 
 
 INTERRUPT = "__interrupt__"  # where LangGraph reports interrupts among the output's values
 
-_ENDS: dict[str, Any] = {"durability": "exit", "stream_mode": ["values"]}
-_WATCHED = _ENDS | {"stream_mode": STREAM_MODES, "output_keys": list(AgentState.__annotations__)}
+_END_OPTIONS: dict[str, Any] = {"durability": "exit", "stream_mode": ["values"]}
+_WATCH_OPTIONS = _END_OPTIONS | {"stream_mode": STREAM_MODES, "output_keys": list(AgentState.__annotations__)}
 """How a watched turn is streamed: node updates show everything that a node wrote."""
 
 RunSettings = Settings | Mapping[str, Any] | None  # fields that override the agent's settings for one run
@@ -122,7 +122,7 @@ class Conversation:
         masks = self._agent.resources.database.session.policy.egress.mask
         reader = EventReader(deltas=not masks)
 
-        async def deliver(answer: Answer) -> Answer:
+        async def deliver_answer(answer: Answer) -> Answer:
             if not (delivered and (answer.withheld or answer.sentence)):
                 return answer
             call = partial(self._agent.deliver, answer, settings=settings)
@@ -135,16 +135,16 @@ class Conversation:
                 graph_input = self._make_graph_input(question, await self._get_graph_state(config, blocking), notes)
                 stream: Any = self._graph.stream if blocking else self._graph.astream
                 context = None if settings is None else make_settings(settings)
-                parts = stream(graph_input, config, context=context, **(_WATCHED if watched else _ENDS))
-                async for mode, part in _fetch_stream_parts(parts, turn) if blocking else parts:
+                chunks = stream(graph_input, config, context=context, **(_WATCH_OPTIONS if watched else _END_OPTIONS))
+                async for mode, chunk in _fetch_stream_chunks(chunks, turn) if blocking else chunks:
                     if mode == "values":
-                        output = part
+                        output = chunk
                         continue
-                    if mode == "custom" and part.get("event") == EARLY:
-                        early = await deliver(Answer(load(AnswerRecord, part["answer"]), self.thread))
-                        yield Event(EARLY, "respond", render_answer(early))
+                    if mode == "custom" and chunk.get("event") == EARLY:
+                        early_answer = await deliver_answer(Answer(load(AnswerRecord, chunk["answer"]), self.thread))
+                        yield Event(EARLY, "respond", render_answer(early_answer))
                         continue
-                    for event in reader.read(mode, part):
+                    for event in reader.read(mode, chunk):
                         yield event
                 if turn.is_undone:
                     raise KeyboardInterrupt if turn.interrupted else make_cancellation_error()
@@ -157,7 +157,7 @@ class Conversation:
                 self.reset()
             elif not self.thread:
                 await self._agent.adelete_thread(self._name)
-        for event in reader.end(await deliver(answer)):
+        for event in reader.end(await deliver_answer(answer)):
             yield event
 
     async def _get_graph_state(self, config: RunnableConfig, blocking: bool) -> StateSnapshot:
@@ -239,10 +239,10 @@ class Conversation:
         """
         if not isinstance(question, str | Mapping):
             raise TableturnError(f"a turn takes a question as text, or the fields of a decision, not {question!r}")
-        waits_for = self._get_awaited_reply_kind(state)
-        if isinstance(question, Mapping) and waits_for != "approve":
+        reply_kind = self._get_awaited_reply_kind(state)
+        if isinstance(question, Mapping) and reply_kind != "approve":
             raise NothingToDecide(NO_DECISION)
-        if waits_for:
+        if reply_kind:
             return Command(resume=question)
         return {"messages": [HumanMessage(str(question))], **({"evidence": notes} if notes else {})}
 
@@ -293,14 +293,14 @@ def _read_state_values(snapshot: StateSnapshot) -> AgentState:
     return cast("AgentState", {**snapshot.values, **upgrade(snapshot.values)} if snapshot.values else {})
 
 
-async def _fetch_stream_parts(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIterator[tuple[str, Any]]:
+async def _fetch_stream_chunks(chunks: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIterator[tuple[str, Any]]:
     """Yield the parts of a blocking stream; Ctrl-C cancels the turn only during a fetch."""
     while True:
         with cancel_on_ctrl_c(turn):
-            part = next(parts, None)
-        if part is None:
+            chunk = next(chunks, None)
+        if chunk is None:
             return
-        yield part
+        yield chunk
 
 
 async def _read_final(events: AsyncIterator[Event]) -> Answer:

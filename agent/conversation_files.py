@@ -64,14 +64,14 @@ def lock_conversation(thread: str | None, path: Path | None, location: str) -> G
         yield None
         return
     storage = _get_conversation_file(path)
-    place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
+    lock_offset = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
     try:
         descriptor = os.open(f"{storage}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise _make_storage_error(storage, error) from None
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, lock_offset)
         except (BlockingIOError, PermissionError):
             raise SettingsError(
                 f"the conversation {thread!r} is in use by another chat: close it, or choose another name with --thread"
@@ -140,7 +140,7 @@ def _open_read_only(path: Path) -> closing[sqlite3.Connection]:
 
 def _check_conversation_file(path: Path) -> None:
     """Raise `SettingsError` if a file contains anything other than conversations."""
-    if path.name.endswith(_SIDECARS) or any(part.endswith(":") for part in path.parts):
+    if path.name.endswith(_SIDECARS) or any(segment.endswith(":") for segment in path.parts):
         raise SettingsError(f"cannot store conversations in {path}: give --checkpoints a plain file name")
     if not path.exists():
         return
@@ -154,8 +154,8 @@ def _check_conversation_file(path: Path) -> None:
     if start == _HEADER:
         with _open_read_only(path) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    others = {name for name in tables if not name.startswith(("sqlite_", "tableturn_"))}
-    if others != _CHECKPOINT_TABLES and (others or _SERVER_TABLE not in tables):
+    foreign_tables = {name for name in tables if not name.startswith(("sqlite_", "tableturn_"))}
+    if foreign_tables != _CHECKPOINT_TABLES and (foreign_tables or _SERVER_TABLE not in tables):
         raise SettingsError(
             f"{path} contains something other than conversations, and is not changed: name another file"
             " with --checkpoints"

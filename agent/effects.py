@@ -40,7 +40,7 @@ TASK, QUERY_NUMBER = "tableturn_task", "tableturn_query"
 _SLICE_SECONDS = 0.05  # a cancellation is noticed within so many seconds
 _DEAD_CONNECTIONS = 100  # as many as the pools of the usual clients keep alive
 
-_OURS = (ModelError, TurnCancelled)
+_OWN_ERRORS = (ModelError, TurnCancelled)
 """What code of ours within a client's call raises: a budget was reached, or the turn was cancelled."""
 
 
@@ -146,8 +146,8 @@ def run_blocking(coroutine: Coroutine[Any, Any, R]) -> R:
 
 async def arun(body: Body[R], translator: Translator, tally: BudgetTracker, *, blocking: bool = False) -> R:
     """Run a body to its end, and return the result; if `blocking`, never suspend."""
-    way = (_BlockingExecutor if blocking else _AsyncExecutor)(tally.cancellation)
-    return await _run_body(body, _EffectRunner(translator, tally, way).perform)
+    executor = (_BlockingExecutor if blocking else _AsyncExecutor)(tally.cancellation)
+    return await _run_body(body, _EffectRunner(translator, tally, executor).perform)
 
 
 class _EffectTimeout(Exception):
@@ -188,10 +188,10 @@ class _EffectRunner(NamedTuple):
         """Have a translator perform a task within the time limit, retries included."""
         allowance = TaskAllowance(self.tally.budget)
         allowance.budget.check_time_left()
-        until = time.monotonic() + min(allowance.budget.seconds, allowance.budget.task_seconds)
+        deadline = time.monotonic() + min(allowance.budget.seconds, allowance.budget.task_seconds)
 
         async def perform_effect(effect: Effect) -> Any:
-            seconds = until - time.monotonic()
+            seconds = deadline - time.monotonic()
             if seconds <= 0:
                 raise _stop_late_task(allowance)
             try:
@@ -281,13 +281,13 @@ class _BlockingExecutor(NamedTuple):
         """Call a function and return the result, within a number of seconds."""
         if seconds == math.inf and not (abandoned and self.cancellation):
             return function()
-        outcome = start(function)
-        until = time.monotonic() + seconds
-        while (remaining := until - time.monotonic()) > 0:
+        outcome = start_in_thread(function)
+        deadline = time.monotonic() + seconds
+        while (remaining_seconds := deadline - time.monotonic()) > 0:
             if self.cancellation and self.cancellation.cancelled:
                 raise make_cancellation_error()
             try:
-                return outcome.result(min(remaining, _SLICE_SECONDS))
+                return outcome.result(min(remaining_seconds, _SLICE_SECONDS))
             except TimeoutError:
                 if outcome.done():
                     return outcome.result()  # its value, or the function's own error
@@ -300,7 +300,7 @@ class _BlockingExecutor(NamedTuple):
         return await self.call(lambda: _invoke_model(request, config), seconds)
 
 
-def start(function: Callable[[], R]) -> Future[R]:
+def start_in_thread(function: Callable[[], R]) -> Future[R]:
     """Call a function in a daemon thread, in the caller's context.
 
     Threads of the standard library's executors would not do: at its end a program waits for them, and so for a server
@@ -361,7 +361,7 @@ class _AsyncExecutor(NamedTuple):
 def _invoke_model(request: ModelRequest, config: RunnableConfig) -> AIMessage:
     try:
         return request.model.invoke(request.messages, config)
-    except _OURS:
+    except _OWN_ERRORS:
         raise
     except Exception as error:
         raise RequestFailed(error) from error
@@ -377,7 +377,7 @@ async def _ainvoke_model(request: ModelRequest, config: RunnableConfig, allowanc
     while True:
         try:
             return await request.model.ainvoke(request.messages, config)
-        except _OURS:
+        except _OWN_ERRORS:
             raise
         except Exception as error:
             if not tries or not is_closed_event_loop_error(error):

@@ -58,7 +58,7 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
 """Every node, with the nodes that it may choose to come next."""
 
 
-_FIRST = ("rephrase", "learn")  # nodes that begin a run: the state's turn is that of the run before
+_FIRST_NODES = ("rephrase", "learn")  # nodes that begin a run: the state's turn is that of the run before
 
 
 def build_graph(
@@ -89,7 +89,7 @@ def build_graph(
     if commands:
         builder.add_node("learn", _GraphNode("learn", run_slash_command, resources))
         builder.add_conditional_edges("learn", _NodeChoice(_choose_next_node), ["rephrase", END])
-        builder.add_conditional_edges(START, _NodeChoice(_choose_first_node), list(_FIRST))
+        builder.add_conditional_edges(START, _NodeChoice(_choose_first_node), list(_FIRST_NODES))
     else:
         builder.add_edge(START, "rephrase")
     return builder.compile(checkpointer=make_undoable(checkpointer) if checkpointer else None, name="tableturn")
@@ -200,14 +200,14 @@ def _get_query_number(name: str, state: AgentState) -> int:
 
     A draft that could not be had keeps its number, and a second try has that of the first.
     """
-    if name in _FIRST:
+    if name in _FIRST_NODES:
         return 0  # the state is still that of the turn before
     if name == "candidate":
         return load_turn(state).candidate
     if name == "select":
         return load_turn(state).candidates
-    lost = sum(draft["attempt"] is None for draft in state.get("drafts", []))
-    return lost + len(state.get("attempts", []))
+    lost_count = sum(draft["attempt"] is None for draft in state.get("drafts", []))
+    return lost_count + len(state.get("attempts", []))
 
 
 def _compute_node_budget(name: str, settings: Settings, state: AgentState) -> TurnBudget:

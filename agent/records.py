@@ -178,7 +178,7 @@ class Usage:
 
 def add_usages(usages: Collection[Usage]) -> Usage:
     """Return the sum of the usages of consecutive requests."""
-    return Usage(*(sum(parts) for parts in zip(*(vars(usage).values() for usage in usages), strict=True)))
+    return Usage(*(sum(values) for values in zip(*(vars(usage).values() for usage in usages), strict=True)))
 
 
 def combine_parallel_usage(usages: Sequence[Usage]) -> Usage:
@@ -410,8 +410,8 @@ _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as t
 
 def make_plain_result(table: Table) -> PlainResult:
     """Convert a database result for the graph's state; large integers become text."""
-    plain = _PLAIN.issuperset(map(type, chain.from_iterable(table.rows)))
-    if plain and not any(map(_is_too_large, chain.from_iterable(table.rows))):
+    is_plain = _PLAIN.issuperset(map(type, chain.from_iterable(table.rows)))
+    if is_plain and not any(map(_is_too_large, chain.from_iterable(table.rows))):
         rows = cast("tuple[tuple[PlainCell, ...], ...]", table.rows)
     else:
         rows = tuple(tuple(map(_make_plain_cell, row)) for row in table.rows)

@@ -301,8 +301,8 @@ class Settings(MethodSettings):
         values = drop_removed_settings(cast("Mapping[str, Any]", values))
         for name in values:
             if name not in cls.model_fields:
-                near = format_did_you_mean(find_nearest_names(str(name), cls.model_fields, 1))
-                raise SettingsError(f"unknown setting {name!r}: {near or 'docs/settings.md lists all'}")
+                hint = format_did_you_mean(find_nearest_names(str(name), cls.model_fields, 1))
+                raise SettingsError(f"unknown setting {name!r}: {hint or 'docs/settings.md lists all'}")
         settings = make({**PRESETS.get(str(values.get("preset")), {}), **values})
         # A preset's own fields are not named: they go where another preset is named later.
         settings.__pydantic_fields_set__ = set(values)
@@ -350,10 +350,10 @@ class Settings(MethodSettings):
 
 def drop_removed_settings(values: Mapping[str, Any], removed: Mapping[str, str] = REMOVED) -> Mapping[str, Any]:
     """Return the given settings without removed ones; warn about the removed ones."""
-    if gone := [name for name in values if name in removed]:
-        remarks = "; ".join(f"{name}: {removed[name]}" for name in gone)
-        warn_deprecated(f"setting {', '.join(map(repr, gone))}", f"ignored ({remarks})", REMOVED_IN)
-    return {name: value for name, value in values.items() if name not in removed} if gone else values
+    if removed_names := [name for name in values if name in removed]:
+        remarks = "; ".join(f"{name}: {removed[name]}" for name in removed_names)
+        warn_deprecated(f"setting {', '.join(map(repr, removed_names))}", f"ignored ({remarks})", REMOVED_IN)
+    return {name: value for name, value in values.items() if name not in removed} if removed_names else values
 
 
 # The text beneath a field describes it. Pydantic's own reading of these (`use_attribute_docstrings`) looks for the file
@@ -409,9 +409,9 @@ def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: 
 
 def uses_code_result(settings: Settings) -> bool:
     """Whether the model is asked for pandas code whose result is used."""
-    shown = settings.reason == "code_blocks" and settings.show_code_result
-    looked_at = shown or settings.feedback_code or settings.gate or settings.final == "best"
-    return settings.reason != "off" and looked_at
+    is_shown = settings.reason == "code_blocks" and settings.show_code_result
+    is_used = is_shown or settings.feedback_code or settings.gate or settings.final == "best"
+    return settings.reason != "off" and is_used
 
 
 def read_settings_file(path: str | Path) -> dict[str, Any]:

@@ -226,8 +226,8 @@ class SQLAgent:
             return answer
         # What goes through the graph - prompts, state, checkpoints, traces - has marks in the place of these rows. They
         # are read again when the answer is handed over, by nothing but its SQL, and are kept nowhere.
-        within = self.settings.overridden(make_settings(settings))
-        database = self.resources.narrow(within.permissions).database
+        run_settings = self.settings.overridden(make_settings(settings))
+        database = self.resources.narrow(run_settings.permissions).database
         if not answer.withheld:
             result = PlainResult(record.columns, record.rows, record.truncated)
             line = fill_answer_sentence(record, result, answer.formats, database)
@@ -235,12 +235,12 @@ class SQLAgent:
             return Answer(replace(record, text=text), answer.thread, record)
         try:
             with tag_statements_with_thread(answer.thread):
-                result = make_plain_result(database.execute(record.sql, within.limits))
+                result = make_plain_result(database.execute(record.sql, run_settings.limits))
                 definitions = {entry.name: entry.text for entry in record.used_knowledge}
                 looks = build_display(analyze_sql(record.sql, database), result, answer.labels.locale, definitions)
         except QueryError as error:
             reason = f"No query for this question ran: {error}"
-            why = error_text(reason, error.kind, within.query_seconds, answer.labels)
+            why = error_text(reason, error.kind, run_settings.query_seconds, answer.labels)
             complete = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(complete, answer.thread, record)
         line = fill_answer_sentence(record, result, looks.formats, database)

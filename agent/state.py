@@ -166,9 +166,9 @@ def make_new_turn_update(question: str) -> Update:
     }
 
 
-def make_update(following: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> Update:
+def make_update(next_node: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> Update:
     """Return a state update with the turn, notes and the next node."""
-    return {"turn": dump(turn), "notes": [*notes], "next": following, **more}
+    return {"turn": dump(turn), "notes": [*notes], "next": next_node, **more}
 
 
 def load_turn(state: AgentState) -> Turn:

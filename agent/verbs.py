@@ -48,10 +48,10 @@ from .settings import Settings
 if TYPE_CHECKING:
     from ..tools.database import Notice
 
-_LOOKED_THROUGH = 100  # nearest questions among which the very same one is: nothing is nearer than it
+_NEAREST_COUNT = 100  # nearest questions among which the very same one is: nothing is nearer than it
 _VALUES = 40  # values of a column that are given
 _SHORT_ID = 8  # characters of an id that are shown, and enough to name a lesson
-_NAMED = 12  # tables that an error names
+_MAX_NAMES = 12  # tables that an error names
 _PICTURES = (".svg", ".png", ".html")
 
 _WHY_NOT: dict[Status, str] = {
@@ -120,14 +120,14 @@ class Lesson:
     @property
     def lines(self) -> str:
         """The lesson as a text of two lines."""
-        who = ", ".join(filter(None, (self.author, self.added[:16].replace("T", " "))))
-        meaning = f"{self.meaning}{format_unchecked(self.unchecked)}"
-        return f"{self.id[:_SHORT_ID]}  {self.kind} {self.name!r}{who and f'  ({who})'}\n    {meaning}"
+        origin = ", ".join(filter(None, (self.author, self.added[:16].replace("T", " "))))
+        meaning = f"{self.meaning}{format_unchecked_note(self.unchecked)}"
+        return f"{self.id[:_SHORT_ID]}  {self.kind} {self.name!r}{origin and f'  ({origin})'}\n    {meaning}"
 
 
-def format_unchecked(why: str) -> str:
-    """Say after a definition that its SQL was not checked; '' if it was."""
-    return f"; its SQL could not be checked: {why}" if why else ""
+def format_unchecked_note(reason: str) -> str:
+    """Return a note that a definition's SQL was not checked; '' if it was."""
+    return f"; its SQL could not be checked: {reason}" if reason else ""
 
 
 @dataclass(frozen=True)
@@ -164,9 +164,9 @@ def _save_example(
     """Save a correct answer as an example, and remove earlier ones that it replaces."""
     database, store = resources.database, resources.examples.open_store_for_saving()
     example = make_example(database, question, sql, author=author or database.session.identity.name, **more)
-    done = store.add([example], make_example_verifier(database, (settings or resources.settings).limits))
+    outcome = store.add([example], make_example_verifier(database, (settings or resources.settings).limits))
     old_ids = _find_replaced_example_ids(store, example, database)
-    return Saved(example_id(example), example, done.added == 1, store.remove(old_ids))
+    return Saved(example_id(example), example, outcome.added == 1, store.remove(old_ids))
 
 
 def _require_approvable_query(answer: Answer, resources: Resources) -> str:
@@ -214,7 +214,7 @@ def _find_replaced_example_ids(store: ExampleStore, example: Example, database: 
     """
     return [
         hit.id
-        for hit in store.seen_by(database).near("question", example.question, _LOOKED_THROUGH, example.owner)
+        for hit in store.seen_by(database).near("question", example.question, _NEAREST_COUNT, example.owner)
         if hit.example.source in VERIFIED
         and hit.example.owner == example.owner
         and hit.example.question.split() == example.question.split()
@@ -255,8 +255,8 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
         raise SettingsError("say what is wrong, as in: cancelled orders should not count")
     sql = answer.sql or ""
     may_show = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
-    wrong = f"This query was not right: {sql}. " if may_show else ""
-    notes = f"{wrong}What the person says after the question corrects it."
+    complaint = f"This query was not right: {sql}. " if may_show else ""
+    notes = f"{complaint}What the person says after the question corrects it."
     return CorrectionTurn(
         f"{end_sentence(answer.rephrased.strip())} {words.strip()}", notes, get_standalone_question(answer.record)
     )
@@ -339,12 +339,12 @@ def save_knowledge_entry(
         raise KnowledgeError(f"not saved: {error}") from None
     raise_if_cancelled(cancellation)
     entry = replace(entry, unchecked=reason)
-    gone = {entry.key.lower(), (replaces or entry).key.lower()}
-    others = [other for other in knowledge.entries if other.key.lower() not in gone] if knowledge else []
-    together = Knowledge.of((tuple(others), (entry,)), database)
+    old_keys = {entry.key.lower(), (replaces or entry).key.lower()}
+    other_entries = [other for other in knowledge.entries if other.key.lower() not in old_keys] if knowledge else []
+    together = Knowledge.of((tuple(other_entries), (entry,)), database)
     if entry.key not in {other.key for other in together.entries}:
-        why = (problem.why for problem in together.problems if problem.entry.key == entry.key)
-        raise KnowledgeError(f"not saved: {next(why, 'it may not be shown')}")
+        problems = (problem.why for problem in together.problems if problem.entry.key == entry.key)
+        raise KnowledgeError(f"not saved: {next(problems, 'it may not be shown')}")
     if replaces is not None and replaces.key.lower() != entry.key.lower():
         resources.knowledge.remove(replaces.name)
     return resources.knowledge.add(entry)
@@ -381,9 +381,9 @@ def _make_definition_id(entry: Entry) -> str:
     return hashlib.sha256(entry.key.lower().encode()).hexdigest()[:16]
 
 
-def _find_lesson(which: str, resources: Resources) -> Entry | FoundExample | None:
-    """Return the only lesson with a name, or an id that begins so; None if none or several."""
-    answers, name = {hit.id: hit for hit in _list_approved_answers(resources)}, " ".join(which.lower().split())
+def _find_lesson(name_or_id: str, resources: Resources) -> Entry | FoundExample | None:
+    """Return the only lesson whose name is, or whose id begins with, a text; None if not exactly one."""
+    answers, name = {hit.id: hit for hit in _list_approved_answers(resources)}, " ".join(name_or_id.lower().split())
     lessons = answers | _get_definitions_by_id(resources)
     by_name = [
         lesson
@@ -486,12 +486,12 @@ def values(column: str, resources: Resources, cancellation: Cancellation | None 
     """Return the most frequent values of a column, with their counts."""
     table, match = _find_named_column(tables(resources), column)
     database = resources.database
-    cell, many = exp.column(match.name, quoted=True), exp.Count(this=exp.Star())
+    cell, row_count = exp.column(match.name, quoted=True), exp.Count(this=exp.Star())
     query = (
-        exp.select(cell, exp.alias_(many, "rows", quoted=True))
+        exp.select(cell, exp.alias_(row_count, "rows", quoted=True))
         .from_(exp.table_(*table.path[::-1], quoted=True))
         .group_by(cell.copy())
-        .order_by(exp.Ordered(this=many.copy(), desc=True), exp.Ordered(this=cell.copy()))
+        .order_by(exp.Ordered(this=row_count.copy(), desc=True), exp.Ordered(this=cell.copy()))
     )
     return database.execute(query.sql(database.dialect), Limits(rows=_VALUES), cancellation)
 
@@ -499,24 +499,24 @@ def values(column: str, resources: Resources, cancellation: Cancellation | None 
 def _find_named_column(schema: Schema, words: str) -> tuple[TableSchema, ColumnSchema]:
     """Return the only column that `TABLE.COLUMN` or `COLUMN` names, with its table."""
     table_name, _, name = words.rpartition(".")
-    places = [
+    matches = [
         (table, column)
         for table in schema.tables
         if not table_name or table.name.lower() == unquote(table_name).lower()
         if (column := table.column(unquote(name))) is not None
     ]
-    if len(places) == 1:
-        return places[0]
+    if len(matches) == 1:
+        return matches[0]
     if not words:
         raise SettingsError("say which column: /values TABLE.COLUMN, or only the column if a single table has it")
-    if not places:
+    if not matches:
         raise SettingsError(f"there is no column {words}: /tables lists the tables, /schema TABLE their columns")
-    raise SettingsError(f"choose a column: {join_names([f'{table.name}.{column.name}' for table, column in places])}")
+    raise SettingsError(f"choose a column: {join_names([f'{table.name}.{column.name}' for table, column in matches])}")
 
 
 def join_names(names: list[str]) -> str:
     """Join names with commas for an error message; shorten a long list."""
-    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+    return ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
 
 
 def unquote(name: str) -> str:
@@ -550,9 +550,9 @@ def export(
         return export_rows(answer.columns, answer.rows, target, form, answer.formats, answer.headings)
     if answer.database != database_identity(resources.database):
         raise ExportError(f"the answer is from another database, not {resources.database.name!r}")
-    within = settings or resources.settings
-    database = resources.narrow(within.permissions).database
-    limits = within.export_limits
+    run_settings = settings or resources.settings
+    database = resources.narrow(run_settings.permissions).database
+    limits = run_settings.export_limits
     limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
     looks = answer.formats, answer.headings
     write = partial(export_query, database, answer.sql, target, form, limits, cancellation, *looks)
@@ -571,10 +571,10 @@ def chart(answer: Answer, kind: Kind | None = None, measure: int | None = None) 
 def draw(answer: Answer, file: Path) -> Chart | None:
     """Write an answer's chart to a file; return None and write nothing if no chart fits."""
     check_chart_file(file)
-    drawn = chart(answer)
-    if drawn is not None and answer.chart is not None:
+    drawing = chart(answer)
+    if drawing is not None and answer.chart is not None:
         write_file(render_chart_image(answer.chart, cast("Picture", file.suffix.lower()[1:])), file)
-        return drawn
+        return drawing
     return None
 
 

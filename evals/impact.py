@@ -75,14 +75,14 @@ def _read_results_folder(folder: Path) -> Iterator[PastAnswer]:
     """Yield the answers of a run, or of the first try of each question of a trial."""
     results = read_results(folder)
     try:
-        about: Mapping[str, Any] = results.get("trial", {})
+        trial: Mapping[str, Any] = results.get("trial", {})
         for record in results["questions"]:
             name, _, number = record["interaction"].rpartition("~")
-            if about and number != "1":
+            if trial and number != "1":
                 continue
-            source = f"{folder.name}:{name if about else record['id']}"
-            place = about.get("database") or record["database"]
-            end = about.get("time", ""), record["interaction"], record["status"], place
+            source = f"{folder.name}:{name if trial else record['id']}"
+            location = trial.get("database") or record["database"]
+            end = trial.get("time", ""), record["interaction"], record["status"], location
             yield PastAnswer(record["question"], record["sql"], source, "", *end)
     except (KeyError, TypeError, IndexError) as error:
         raise SettingsError(f"{folder / RESULTS_FILE} is not a results file of a trial or a run: {error!r}") from error
@@ -217,8 +217,8 @@ class AnswerReplay:
             return Change(past, "unsettled", "its rows depend on the current time or on random numbers", old)
         new = _make_displayed_result(table)
         counts = (old["row_count"], new["row_count"], "rows"), (len(old["columns"]), len(new["columns"]), "columns")
-        why = next((f"{was} {unit} before, {now} now" for was, now, unit in counts if was != now), "other values")
-        return Change(past, "rows", why, old, new)
+        reason = next((f"{was} {unit} before, {now} now" for was, now, unit in counts if was != now), "other values")
+        return Change(past, "rows", reason, old, new)
 
     def _describe_missing_items(self, sql: str) -> str:
         """Return the tables and columns of a query that the new state lacks, in words, or ''."""

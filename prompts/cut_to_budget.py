@@ -109,17 +109,17 @@ Render = Callable[[PromptParts, tuple[str, ...]], tuple[Message, ...]]
 """Makes the messages from what is left and the sentences on what is not."""
 
 
-def fit_prompt(budget: int, everything: PromptParts, render: Render) -> Prompt:
+def fit_prompt(budget: int, all_parts: PromptParts, render: Render) -> Prompt:
     """Return the largest prompt within `budget` tokens.
 
     Raises:
         PromptTooLarge: If the least is still too large.
     """
-    prompt = render_with_cuts(0, everything, render)
+    prompt = render_with_cuts(0, all_parts, render)
     if prompt.tokens <= budget:
         return prompt
-    low, high = 0, everything.count_removable_items()
-    prompt = render_with_cuts(high, everything, render)
+    low, high = 0, all_parts.count_removable_items()
+    prompt = render_with_cuts(high, all_parts, render)
     if prompt.tokens > budget:
         raise PromptTooLarge(
             f"this prompt needs at least about {prompt.tokens} tokens, the budget is {budget}: "
@@ -127,7 +127,7 @@ def fit_prompt(budget: int, everything: PromptParts, render: Render) -> Prompt:
         )
     while high - low > 1:
         middle = (low + high) // 2
-        trial = render_with_cuts(middle, everything, render)
+        trial = render_with_cuts(middle, all_parts, render)
         if trial.tokens <= budget:
             high, prompt = middle, trial
         else:
@@ -135,9 +135,9 @@ def fit_prompt(budget: int, everything: PromptParts, render: Render) -> Prompt:
     return prompt
 
 
-def render_with_cuts(steps: int, everything: PromptParts, render: Render) -> Prompt:
+def render_with_cuts(steps: int, all_parts: PromptParts, render: Render) -> Prompt:
     """Return the prompt after removing `steps` items, whatever its size."""
-    parts, notes = everything.cut(steps)
+    parts, notes = all_parts.cut(steps)
     messages = render(parts, notes)
     return Prompt(messages, estimate_message_tokens(messages), notes)
 

@@ -105,7 +105,7 @@ def find_sql(text: str, dialect: str = "sqlite") -> SQLDraft:
     readers = (_read_sql_from_json, _read_sql_from_tags, _read_sql_from_labels, read_prose)
     if begins_sql(reply):
         readers = (read_prose, *readers)
-    candidate = _read_sql_from_fences(reply, notes) or next((sql for read in readers if (sql := read(reply))), "")
+    candidate = _read_sql_from_fences(reply, notes) or next((sql for reader in readers if (sql := reader(reply))), "")
     if not candidate:
         excerpt = " ".join(reply.split())[:160]
         block = "a fenced block that starts with ```sql"
@@ -114,8 +114,8 @@ def find_sql(text: str, dialect: str = "sqlite") -> SQLDraft:
             raise ReplyError(f"the model declined to write SQL: {excerpt}", "refused", hint)
         advice = f"Your last reply held no SQL. {hint}"
         raise ReplyError(f"the model's reply holds no SQL: {excerpt}", "malformed", advice)
-    statement, more = cut_statement(cut_at_label(_TRANSACTION.sub("", candidate), dialect), dialect)
-    if more:
+    statement, follows = cut_statement(cut_at_label(_TRANSACTION.sub("", candidate), dialect), dialect)
+    if follows:
         notes.append("The model wrote several statements; only the first was used.")
     if explain := _EXPLAIN.match(statement):
         statement = statement[explain.end() :]
@@ -135,17 +135,17 @@ def find_partial_sql(reply: str) -> str:
     blocks = [fence for fence in find_blocks(OTHER_READING.split(reply, maxsplit=1)[0]) if _contains_sql(fence)]
     if not blocks and not begins_sql(reply):
         return ""
-    begun = _HALF_A_FENCE.sub("", blocks[-1].content) if blocks else reply
+    sql_start = _HALF_A_FENCE.sub("", blocks[-1].content) if blocks else reply
     # A sentence with places that a model writes behind its query without a fence is for nobody.
-    return LABEL.split(begun, 1)[0].rstrip()
+    return LABEL.split(sql_start, 1)[0].rstrip()
 
 
 def _read_sql_from_fences(reply: str, notes: list[str]) -> str:
     fences = [fence for fence in find_blocks(reply) if _contains_sql(fence)]
-    plain = [fence for fence in fences if not _ASIDE.search(fence.before)] or fences[:1]
+    answers = [fence for fence in fences if not _ASIDE.search(fence.before)] or fences[:1]
     if len(fences) > 1:
         notes.append(f"The model wrote {len(fences)} queries; the one that it gave as its answer was taken.")
-    return plain[-1].content if plain else ""
+    return answers[-1].content if answers else ""
 
 
 def _contains_sql(fence: FencedBlock) -> bool:

@@ -96,12 +96,12 @@ class JudgeTask(Task[QueryVerdictPair]):
         return QueryVerdictPair(_parse_query_verdict(record, "first"), _parse_query_verdict(record, "second"))
 
 
-def _parse_query_verdict(record: dict[str, object], place: str) -> QueryVerdict:
-    opinion = record.get(place)
+def _parse_query_verdict(record: dict[str, object], location: str) -> QueryVerdict:
+    opinion = record.get(location)
     fields = cast("dict[str, object]", opinion) if isinstance(opinion, dict) else {}
     word = get_field(fields, "verdict").casefold()
     if word not in get_args(Word):
-        raise ReplyError(f"the judge's reply has no verdict on the {place} query", "malformed", _HINT)
+        raise ReplyError(f"the judge's reply has no verdict on the {location} query", "malformed", _HINT)
     kind = get_field(fields, "class", "kind").casefold()
     known_kind = kind if kind in get_args(Kind) and word != "right" else ""
     return QueryVerdict(cast("Word", word), cast("Kind", known_kind), line(get_field(fields, "why")))

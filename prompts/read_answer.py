@@ -70,10 +70,10 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
         if not declines:
             raise ReplyError(str(error), error.kind, _write_retry_hint(form, dialect)) from None
     if draft is not None and not (declines and may_decline and not FROM.search(draft.sql)):
-        understood = Rephrasing(lines.question, lines.question) if lines.question else None
+        rephrasing = Rephrasing(lines.question, lines.question) if lines.question else None
         doubt = "" if _NOTHING.fullmatch(lines.why) else lines.why
         comments = WriterComments(lines.sure, doubt, other, lines.say)
-        return replace(draft, comments=comments, understood=understood)
+        return replace(draft, comments=comments, understood=rephrasing)
     if not may_decline:
         kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(lines.intent, "answers nothing")
         raise ReplyError(f"the model {kind}: {lines.words}"[:200], "malformed", _write_retry_hint(form, dialect))
@@ -95,8 +95,8 @@ def _split_off_other_reading(reply: str, dialect: str) -> tuple[str, OtherReadin
     tail = after.split(first_block.content, 1)[1].split("\n", 2)[-1]
     try:
         # Of several statements nobody knows which is meant.
-        several = cut_statement(first_block.content, dialect)[1]
-        sql = "" if several else find_sql(f"```sql\n{first_block.content}\n```", dialect).sql
+        has_several = cut_statement(first_block.content, dialect)[1]
+        sql = "" if has_several else find_sql(f"```sql\n{first_block.content}\n```", dialect).sql
     except ReplyError:
         sql = ""
     return f"{before}\n{tail}", OtherReading(words, sql) if sql and not _NOTHING.fullmatch(words) else None
@@ -132,8 +132,8 @@ def parse_labelled_lines(reply: str, dialect: str = "sqlite") -> LabelledLines:
         words = label["text"].strip(' \t*_"“”`')
         remainder = text[label.end() : following.start() if following else len(text)]
         if name == "sure":
-            sure, why = _parse_confidence(words)
-            lines = replace(lines, sure=sure, why=why)
+            sure, reason = _parse_confidence(words)
+            lines = replace(lines, sure=sure, why=reason)
         elif name in ("question", "say"):
             text_so_far = lines.question if name == "question" else lines.say
             lines = lines if text_so_far or _NOTHING.fullmatch(words) else replace(lines, **{name: words})
@@ -159,13 +159,13 @@ def parse_json_fields(record: dict[str, object]) -> LabelledLines:
             intent, words = cast("Intent", name), text
     fields = {key.casefold(): value for key, value in record.items()}
     confidence = next((fields[key] for key in ("sure", "confidence", "certainty") if key in fields), "")
-    sure, why = _parse_confidence(str(confidence))
+    sure, reason = _parse_confidence(str(confidence))
     items = next((fields[key] for key in ("choices", "readings", "options") if key in fields), ())
     entries = cast("list[object]", items) if isinstance(items, list) else []
     choices = tuple(entry for entry in entries if isinstance(entry, str) and entry.strip())[:_MOST_CHOICES]
     question = get_field(record, "question", "rephrased", "rephrased_question")
-    say, why = get_field(record, "say"), why or get_field(record, "why")
-    return LabelledLines(question, say, sure, why, intent, words, _strip_choice_marks(choices))
+    sentence, reason = get_field(record, "say"), reason or get_field(record, "why")
+    return LabelledLines(question, sentence, sure, reason, intent, words, _strip_choice_marks(choices))
 
 
 def _strip_choice_marks(choices: tuple[str, ...]) -> tuple[str, ...]:
@@ -180,5 +180,5 @@ def _parse_confidence(words: str) -> tuple[float | None, str]:
         return _WORDS.get(term), ""
     value = float(number[1])
     hundredths = number[2] == "%" or value > 1 or "." not in number[1]
-    why = re.sub(r"^\s*/\s*100", "", words[number.end() :]).strip(" \t,;:.–—-()")
-    return min(value / 100 if hundredths else value, 1.0), why
+    reason = re.sub(r"^\s*/\s*100", "", words[number.end() :]).strip(" \t,;:.–—-()")
+    return min(value / 100 if hundredths else value, 1.0), reason

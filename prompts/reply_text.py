@@ -39,22 +39,22 @@ def remove_reasoning_tags(text: str) -> str:
     Raises:
         ReplyError: If nothing is left (`empty`).
     """
-    parts: list[str] = []
+    chunks: list[str] = []
     depth, position = 0, 0
     text = text[:REPLY_LIMIT]
     for tag in _REASONING.finditer(text):
         if tag.group(1):
             if depth == 0:
-                parts.clear()  # some servers swallow the opening tag: all before the closing one was reasoning
+                chunks.clear()  # some servers swallow the opening tag: all before the closing one was reasoning
             depth = max(0, depth - 1)
         else:
             if depth == 0:
-                parts.append(text[position : tag.start()])
+                chunks.append(text[position : tag.start()])
             depth += 1
         position = tag.end()
     if depth == 0:
-        parts.append(text[position:])
-    answer = "".join(parts).strip()
+        chunks.append(text[position:])
+    answer = "".join(chunks).strip()
     if not answer:
         raise ReplyError("the model's reply is empty", "empty", "Your last reply was empty. Write the answer itself.")
     return answer

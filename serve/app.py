@@ -102,13 +102,13 @@ async def _open_server_with_retries(lifecycle: ServerLifecycle) -> None:
 
     A worker that fails here ends all of them: uvicorn takes it for an app that cannot start.
     """
-    until = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
             await lifecycle.get_server()
             return
         except StoreError as error:
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise
             _log.warning("not started yet: %s", error)
             await asyncio.sleep(_BETWEEN_TRIES)

@@ -115,8 +115,8 @@ def feedback(
     from .store import TurnStore
 
     with options.open() as database, closing(TurnStore(StorageLocation.of(checkpoints, options.db).url)) as store:
-        for wrong in store.list_wrong_answers(database_identity(database)):
-            print_json_line(asdict(wrong))
+        for wrong_answer in store.list_wrong_answers(database_identity(database)):
+            print_json_line(asdict(wrong_answer))
 
 
 @app.command(rich_help_panel=ASK)

@@ -69,8 +69,8 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else None
     elif isinstance(error, RequestValidationError):
         detail = error.errors()[0]
-        place = ".".join(str(part) for part in detail["loc"][1:]) or "body"
-        kind, message, status = "BadRequest", f"{place[:100]}: {detail['msg'].removeprefix('Value error, ')}", 422
+        field = ".".join(str(name) for name in detail["loc"][1:]) or "body"
+        kind, message, status = "BadRequest", f"{field[:100]}: {detail['msg'].removeprefix('Value error, ')}", 422
     elif isinstance(error, HTTPException):
         kind, message, status = _KINDS.get(error.status_code, "BadRequest"), str(error.detail), error.status_code
     else:

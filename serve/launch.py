@@ -59,7 +59,7 @@ class ServerPlan:
 def run(plan: ServerPlan) -> None:
     """Run the HTTP server until SIGINT or SIGTERM; let running turns finish."""
     plan.settings.check_host(plan.host)
-    place = StorageLocation.of(plan.checkpoints, plan.options.db)
+    location = StorageLocation.of(plan.checkpoints, plan.options.db)
     try:
         import uvicorn
         from uvicorn.supervisors import Multiprocess
@@ -68,13 +68,13 @@ def run(plan: ServerPlan) -> None:
     except ImportError:
         raise SettingsError("the server needs its packages: pip install 'tableturn[serve]'") from None
     warn(f"tableturn: opening {plan.options.db} (the first time takes a while)")
-    asyncio.run(place.check())
+    asyncio.run(location.check())
     with plan.options.open_agent():  # what is wrong is told here, once, and not by every worker
         pass
     with ExitStack() as stack:
         if plan.workers > 1:
             os.environ[_MULTIPROCESS] = stack.enter_context(tempfile.TemporaryDirectory(prefix="tableturn-metrics-"))
-        os.environ[_PLAN] = b64encode(pickle.dumps((plan, place))).decode()
+        os.environ[_PLAN] = b64encode(pickle.dumps((plan, location))).decode()
         config = uvicorn.Config(
             "tableturn.serve.launch:make_worker",
             factory=True,
@@ -112,8 +112,8 @@ def make_worker() -> FastAPI:
 
     gc.set_threshold(*_GC_THRESHOLDS)
     sys.setswitchinterval(_SWITCH_SECONDS)
-    plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
-    app = create_app(_make_agent_opener(plan, place), store=place.url, settings=plan.settings)
+    plan, location = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
+    app = create_app(_make_agent_opener(plan, location), store=location.url, settings=plan.settings)
     app.state.lifecycle.openers.append(partial(stop_turns_on_signal, app.state.lifecycle))
     return app
 
@@ -145,17 +145,17 @@ def run_mcp_over_stdio(plan: ServerPlan) -> None:
     from .server import open_server
 
     async def serve_stdio() -> None:
-        place = StorageLocation.of(plan.checkpoints, plan.options.db)
-        async with open_server(_make_agent_opener(plan, place), place.url, plan.settings) as server:
+        location = StorageLocation.of(plan.checkpoints, plan.options.db)
+        async with open_server(_make_agent_opener(plan, location), location.url, plan.settings) as server:
             await make_mcp_server(server.make_default_asker).run_stdio_async()
 
     asyncio.run(serve_stdio())
 
 
-def _make_agent_opener(plan: ServerPlan, place: StorageLocation) -> AgentOpener:
+def _make_agent_opener(plan: ServerPlan, location: StorageLocation) -> AgentOpener:
     @asynccontextmanager
     async def open_agent() -> AsyncGenerator[SQLAgent]:
-        async with place.open_checkpointer() as checkpointer:
+        async with location.open_checkpointer() as checkpointer:
             with plan.options.open_agent(checkpointer) as agent:
                 yield agent
 

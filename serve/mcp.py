@@ -133,11 +133,11 @@ class LessonsResult(BaseModel):
     lessons: list[verbs.Lesson]
 
 
-def make_mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
-    """Return an MCP server that acts for the person that `asker_of` returns."""
-    server = _StrictMCPServer(asker_of, name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
-    _add_tools(server, asker_of)
-    _add_resources(server, asker_of)
+def make_mcp_server(find_asker: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
+    """Return an MCP server that acts for the person that `find_asker` returns."""
+    server = _StrictMCPServer(find_asker, name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
+    _add_tools(server, find_asker)
+    _add_resources(server, find_asker)
     _add_prompts(server)
     return server
 
@@ -200,7 +200,7 @@ def make_mcp_route(lifecycle: ServerLifecycle) -> tuple[Route, StreamableHTTPSes
     return Route("/mcp", MCPEndpoint(), methods=["POST"]), manager
 
 
-def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
+def _add_tools(server: MCPServer[Any], find_asker: AskerOf) -> None:
     @server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=True))
     async def ask(
         question: _Question,
@@ -210,7 +210,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         notes: Annotated[str, Field(max_length=20_000, description="What to know beside the question.")] = "",
     ) -> AskResult:
         """Answer a question about the database; the rows come with the SQL that gave them."""
-        asker = asker_of()
+        asker = find_asker()
         request = TurnRequest(asker.owner, thread, question, notes)
         turn = await (asker.begin(request) if thread else asker.begin_thread("mcp", request))
         return await _wait_for_ask_result(turn, asker)
@@ -218,7 +218,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     @server.tool(annotations=_READS)
     async def run_sql(sql: _SQL) -> QueryResult:
         """Run one query of your own, read-only, under limits of time and size."""
-        asker = asker_of()
+        asker = find_asker()
         resources, limits = asker.agent.resources, asker.agent.settings.limits
         table = await asker.run_query(lambda stop: run_query(AuditedQuery(sql), resources, limits, stop))
         return QueryResult(
@@ -236,7 +236,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         ] = None,
     ) -> SchemaResult:
         """Return tables, columns, types, keys and sample values."""
-        asker = asker_of()
+        asker = find_asker()
         return await asyncio.to_thread(_read_schema, asker, tables)
 
     @server.tool(annotations=_READS)
@@ -245,14 +245,14 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         limit: Annotated[int, Field(ge=1, le=100, description="Most values to give.")] = 10,
     ) -> ValuesResult:
         """Find which values of the database a text mentions, in the database's own spelling."""
-        asker = asker_of()
+        asker = find_asker()
         hits = await asker.run_query(lambda _: verbs.find_values(text, asker.agent.resources, limit))
         return ValuesResult.model_validate({"values": hits}, from_attributes=True)
 
     @server.tool(annotations=_READS)
     async def explain(sql: _SQL) -> ExplainResult:
         """Explain in plain words what a query computes, without running the query."""
-        asker = asker_of()
+        asker = find_asker()
         return ExplainResult(meaning=await asyncio.to_thread(verbs.explain, sql, asker.agent.resources))
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True))
@@ -261,7 +261,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         question: _SavedQuestion = "",
     ) -> ApproveResult:
         """Save an answer as an example for similar questions, only if a person confirmed it."""
-        asker = asker_of()
+        asker = find_asker()
         result = await asker.approve(await asker.turn(turn), question)
         return ApproveResult(id=result.id, new=result.new, question=result.example.question)
 
@@ -277,11 +277,11 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         question: _SavedQuestion = "",
     ) -> AskResult:
         """Answer again with what a person says is wrong, for `approve` to save; the right query is saved at once."""
-        asker = asker_of()
-        done = await asker.correct(await asker.turn(turn), text, question)
-        if isinstance(done, RunningTurn):
-            return await _wait_for_ask_result(done, asker)
-        correction, turn_id = done
+        asker = find_asker()
+        outcome = await asker.correct(await asker.turn(turn), text, question)
+        if isinstance(outcome, RunningTurn):
+            return await _wait_for_ask_result(outcome, asker)
+        correction, turn_id = outcome
         wording = correction.saved.example.question
         result = await _make_ask_result(correction.answer, turn_id, wording, asker)
         result.notes.append(f"saved as the answer to: {wording}")
@@ -290,7 +290,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     @server.tool(annotations=_READS)
     async def lessons() -> LessonsResult:
         """List saved answers and definitions, with their authors and dates."""
-        return await _list_sendable_lessons(asker_of())
+        return await _list_sendable_lessons(find_asker())
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False))
     async def teach(
@@ -298,7 +298,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         id: Annotated[str, Field(max_length=64, description="A lesson's id; empty for a new definition.")] = "",  # noqa: A002 - the result's word
     ) -> LessonsResult:
         """Define (`WORD means MEANING`), or change or remove a lesson. Only when a person has said so."""
-        asker = asker_of()
+        asker = find_asker()
         resources = asker.agent.resources
         change = partial(verbs.edit_lesson, id, text) if id else partial(verbs.note, text)
         await asker.run_query(lambda stop: verbs.forget(id, resources) if id and not text else change(resources, stop))
@@ -328,17 +328,17 @@ async def _list_sendable_lessons(asker: Asker) -> LessonsResult:
     return LessonsResult(lessons=sendable)
 
 
-def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
+def _add_resources(server: MCPServer[Any], find_asker: AskerOf) -> None:
     @server.resource("tableturn://tables", mime_type="text/plain")
     async def tables() -> str:
         """Return all tables with their columns, keys and samples."""
-        asker = asker_of()
+        asker = find_asker()
         return (await asyncio.to_thread(_read_schema, asker, None)).text
 
     @server.resource("tableturn://tables/{name}", mime_type="text/plain")
     async def table(name: str) -> str:
         """Return one table with its columns, keys and samples."""
-        asker = asker_of()
+        asker = find_asker()
         try:
             return (await asyncio.to_thread(_read_schema, asker, [name])).text
         except SettingsError as error:
@@ -347,14 +347,14 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
     @server.resource("tableturn://threads", mime_type="application/json")
     async def threads() -> str:
         """Return the person's own conversations, most recently used first."""
-        asker = asker_of()
+        asker = find_asker()
         conversations = await asker.call_store(TurnStore.list_threads, listed=False)
         return json.dumps(asker.mask_json([{"id": thread.id, "title": thread.title} for thread in conversations]))
 
     @server.resource("tableturn://threads/{id}", mime_type="text/plain")
     async def thread(id: str) -> str:  # noqa: A002 - the address's own word
         """Return the questions and answers of a conversation, as far as they may be sent."""
-        asker = asker_of()
+        asker = find_asker()
         try:
             await asker.call_store(TurnStore.get_thread, id)
         except TableturnError as error:

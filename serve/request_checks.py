@@ -146,17 +146,17 @@ class RequestRateLimiter:
 
 def _add_timeout(receive: Receive, seconds: float) -> Receive:
     """Return a `receive` that raises an error if the request's body takes too long."""
-    until: float | None = asyncio.get_running_loop().time() + seconds
+    deadline: float | None = asyncio.get_running_loop().time() + seconds
 
     async def receive_within_timeout() -> Message:
-        nonlocal until
+        nonlocal deadline
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(deadline):
                 message = await receive()
         except TimeoutError:
             raise HTTPException(408, f"the request's body did not arrive within {seconds:g} s") from None
         if not message.get("more_body", False):
-            until = None  # it is complete
+            deadline = None  # it is complete
         return message
 
     return receive_within_timeout

@@ -196,7 +196,7 @@ class RunningTurns:
             conversation = agent.conversation(request.thread or None)
             if request.decision is not None and await conversation.awaits_for() != "approve":
                 raise NothingToDecide(NO_DECISION)
-            record = await self._store.run(self._store.begin, request, agent.resources.rights, id_)
+            record = await self._store.run(self._store.begin_turn, request, agent.resources.rights, id_)
             if request.leave and await conversation.awaits_for() == "approve":
                 await asyncio.to_thread(conversation.undo)
             turn = RunningTurn(record, request, conversation)
@@ -222,11 +222,11 @@ class RunningTurns:
         else:
             await self._store.run(self._store.request_turn_stop, owner, id_)
 
-    async def end(self, owner: Owner, thread: str | None = None) -> None:
+    async def cancel_and_wait(self, owner: Owner, thread: str | None = None) -> None:
         """Cancel all turns of a person, or those of one thread, and wait for their end."""
-        until = time.monotonic() + WORKER_SECONDS + 2 * _BEAT_SECONDS
+        deadline = time.monotonic() + WORKER_SECONDS + 2 * _BEAT_SECONDS
         while turn_ids := await self._store.run(self._store.list_running_turns, owner, thread):
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise Busy("a running turn could not be stopped: try again in a moment")
             for id_ in turn_ids:
                 await self.cancel(owner, id_)
@@ -288,7 +288,7 @@ class RunningTurns:
         error: TableturnError | None = None,
     ) -> None:
         """Store how a turn ended; if storing fails, retry with every heartbeat."""
-        end = partial(self._store.end, turn.record, status, answer, error)
+        end = partial(self._store.end_turn, turn.record, status, answer, error)
         try:
             turn.record = await self._store.run(end)
         except StoreError:
@@ -351,10 +351,10 @@ class RunningTurns:
                         if (turn := self._turns.get(id_)) is not None:
                             turn.stop()
 
-    async def wait_for_remote_turn(self, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:
+    async def wait_for_remote_turn(self, owner: Owner, id_: str, interval: float = 0.25) -> StoredTurn:
         """Return a turn of another worker once it ends, or as it is when this worker stops."""
         while (turn := await self._store.run(self._store.get_turn, owner, id_)).status == "running":
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.end_event.wait(), every)
+                await asyncio.wait_for(self.end_event.wait(), interval)
                 break
         return turn

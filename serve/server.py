@@ -94,7 +94,7 @@ class Server:
     async def delete(self, owner: Owner, thread: str | None = None) -> None:
         """Delete one or all conversations of a person, after ending their running turns."""
         for _ in range(_TRIES):  # another turn may begin before the store lets go
-            await self.turns.end(owner, thread)
+            await self.turns.cancel_and_wait(owner, thread)
             with contextlib.suppress(Busy):
                 return await self.forget(await self.store.run(self.store.delete, owner, thread))
         raise Busy("new turns keep starting while others are stopped: try again in a moment")
@@ -201,17 +201,17 @@ class Asker:
             wording = question or turn.wording or ""
             correction = await self.run_query(lambda _: verbs.correct(answer, sql, resources, question=wording))
             new_id = await self.call_store(TurnStore.add_answer, turn, correction.answer.record)
-            done = correction, new_id
+            outcome = correction, new_id
         else:
             await self.check_no_pending_question(turn)
             request = verbs.word_correction(answer, words, resources)
             wording = turn.wording or request.wording
-            done = await self.begin(
+            outcome = await self.begin(
                 TurnRequest(self.owner, turn.thread, request.question, request.notes, watched=watched, wording=wording)
             )
-            begun_id = done.id
+            begun_id = outcome.id
         await self._store_feedback(turn, kind="correct", sql=sql, question=question, text=words, turn=begun_id)
-        return done
+        return outcome
 
     async def _store_feedback(self, turn: StoredTurn, /, **fields: str) -> None:
         await self.call_store(TurnStore.add_feedback, turn.id, {name: text for name, text in fields.items() if text})
@@ -334,11 +334,11 @@ async def _delete_expired_periodically(server: Server) -> None:
 
 
 @asynccontextmanager
-async def open_server(opener: AgentOpener, place: str | None, settings: ServeSettings) -> AsyncGenerator[Server]:
-    """Open a server without HTTP; use a temporary store if `place` is None."""
+async def open_server(opener: AgentOpener, location: str | None, settings: ServeSettings) -> AsyncGenerator[Server]:
+    """Open a server without HTTP; use a temporary store if `location` is None."""
     async with AsyncExitStack() as stack:
         agent = await stack.enter_async_context(opener())
-        store = await asyncio.to_thread(TurnStore, place)
+        store = await asyncio.to_thread(TurnStore, location)
         stack.push_async_callback(asyncio.to_thread, store.close)
         metrics = Metrics()
         results = PagedResultCache(settings.limits.result_bytes)

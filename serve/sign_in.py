@@ -157,10 +157,10 @@ class SignIn:
         for pair in ";".join(request.headers.getlist("cookie")).split(";"):
             name, _, value = pair.strip().partition("=")
             session, _, signature = value.partition(".")
-            until, _, id_ = session.partition("-")
-            valid = hmac.compare_digest(signature.encode(), self._sign_session(session).encode()) and until.isdecimal()
-            if name == COOKIE and valid and int(until) > time.time():
-                return BrowserSession(id_, int(until))
+            expiry, _, id_ = session.partition("-")
+            valid = hmac.compare_digest(signature.encode(), self._sign_session(session).encode()) and expiry.isdecimal()
+            if name == COOKIE and valid and int(expiry) > time.time():
+                return BrowserSession(id_, int(expiry))
         return None
 
     def is_server_token(self, text: str) -> bool:

@@ -202,8 +202,8 @@ class TurnStore:
         self._unscrubbed = False
         self._pool = ThreadPoolExecutor(_POOL_SIZE, "tableturn-store")
         try:
-            with self._begin() as on:
-                create_tables(on)
+            with self._begin() as connection:
+                create_tables(connection)
         except StoreError:
             self._release_resources()
             raise
@@ -227,28 +227,28 @@ class TurnStore:
     @contextmanager
     def _begin(self) -> Generator[Connection]:
         """Begin a transaction."""
-        with _translate_database_errors(), self._engine.begin() as on:
-            yield on
+        with _translate_database_errors(), self._engine.begin() as connection:
+            yield connection
 
     def _execute(self, *statements: Executable) -> int:
         """Execute statements in one transaction; return the row count of the last one."""
-        with self._begin() as on:
-            return [on.execute(statement).rowcount for statement in statements][-1]
+        with self._begin() as connection:
+            return [connection.execute(statement).rowcount for statement in statements][-1]
 
     def _update(self, table: Table, owner: Owner, id_: str, *conditions: ColumnElement[bool], **values: Any) -> None:
         """Change a person's thread or turn."""
         self._execute(update(table).where(table.c.id == id_, _match_owner(table, owner), *conditions).values(**values))
 
     def _fetch_rows(self, query: Executable) -> Sequence[Row[Any]]:
-        with _translate_database_errors(), self._read_engine.connect() as on:
-            return on.execute(query).all()
+        with _translate_database_errors(), self._read_engine.connect() as connection:
+            return connection.execute(query).all()
 
     def record_heartbeat(self) -> None:
         """Record that this worker is alive."""
         now = time.time()
-        with self._begin() as on:
-            if not on.execute(update(WORKERS).where(WORKERS.c.id == self.worker).values(seen=now)).rowcount:
-                on.execute(insert(WORKERS).values(id=self.worker, seen=now))
+        with self._begin() as connection:
+            if not connection.execute(update(WORKERS).where(WORKERS.c.id == self.worker).values(seen=now)).rowcount:
+                connection.execute(insert(WORKERS).values(id=self.worker, seen=now))
         self._store_token_usage()
         if self._unscrubbed:
             self.erase_deleted_data()
@@ -264,14 +264,14 @@ class TurnStore:
         if not spending:
             return
         try:
-            with self._begin() as on:
+            with self._begin() as connection:
                 for person, usage in spending.items():
                     key = {"day": _get_today_in_utc(), "worker": self.worker + _hash_person_name(person)}
                     counts = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
                     sums = {name: USAGE.c[name] + count for name, count in counts.items()}
-                    if not on.execute(update(USAGE).filter_by(**key).values(**sums)).rowcount:
-                        on.execute(delete(USAGE).where(USAGE.c.day < _get_today_in_utc()))
-                        on.execute(insert(USAGE).values(**key, **counts))
+                    if not connection.execute(update(USAGE).filter_by(**key).values(**sums)).rowcount:
+                        connection.execute(delete(USAGE).where(USAGE.c.day < _get_today_in_utc()))
+                        connection.execute(insert(USAGE).values(**key, **counts))
         except StoreError:
             for person, usage in spending.items():
                 self.spend(usage, person)
@@ -312,10 +312,10 @@ class TurnStore:
     def end_session(self, id_: str, until: float) -> None:
         """End a browser session on all workers."""
         now = time.time()
-        with self._begin() as on:
-            on.execute(delete(ENDED_SESSIONS).where(ENDED_SESSIONS.c.until < now))
-            if on.execute(select(ENDED_SESSIONS.c.id).where(ENDED_SESSIONS.c.id == id_)).first() is None:
-                on.execute(insert(ENDED_SESSIONS).values(id=id_, until=until))
+        with self._begin() as connection:
+            connection.execute(delete(ENDED_SESSIONS).where(ENDED_SESSIONS.c.until < now))
+            if connection.execute(select(ENDED_SESSIONS.c.id).where(ENDED_SESSIONS.c.id == id_)).first() is None:
+                connection.execute(insert(ENDED_SESSIONS).values(id=id_, until=until))
 
     def is_session_ended(self, id_: str) -> bool:
         """Whether a browser session was ended before it expired."""
@@ -385,7 +385,7 @@ class TurnStore:
         self._update(THREADS, owner, id_, title=title)
         return self.get_thread(owner, id_)
 
-    def begin(self, request: TurnRequest, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
+    def begin_turn(self, request: TurnRequest, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
         """Store a new running turn; raise `Busy` if the thread already has one."""
         turn = StoredTurn(
             id_ or uuid.uuid4().hex,
@@ -399,22 +399,22 @@ class TurnStore:
             rights=rights,
             wording=request.wording or None,
         )
-        with self._begin() as on:
+        with self._begin() as connection:
             if request.door:
                 thread = Thread(turn.thread, turn.question[:200], turn.begun, turn.begun)
-                on.execute(insert(THREADS).values(**vars(request.owner), **vars(thread), chat=request.door))
+                connection.execute(insert(THREADS).values(**vars(request.owner), **vars(thread), chat=request.door))
             elif turn.thread:
                 statement = update(THREADS).where(THREADS.c.id == turn.thread, _match_owner(THREADS, request.owner))
                 title = case((THREADS.c.title == "", turn.question[:200]), else_=THREADS.c.title)
-                if not on.execute(statement.values(changed=turn.begun, title=title)).rowcount:
+                if not connection.execute(statement.values(changed=turn.begun, title=title)).rowcount:
                     raise NotThere(f"there is no thread {turn.thread[:64]!r}")
             try:
-                on.execute(insert(TURNS).values(self._make_turn_row(request.owner, turn)))
+                connection.execute(insert(TURNS).values(self._make_turn_row(request.owner, turn)))
             except IntegrityError:
                 raise Busy("this thread is taking a turn: wait for it, or stop it") from None
         return turn
 
-    def end(
+    def end_turn(
         self, turn: StoredTurn, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
     ) -> StoredTurn:
         """Store the status and answer of an ended turn; return the ended turn."""
@@ -430,13 +430,13 @@ class TurnStore:
     def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
         """Store an answer as a new turn in the thread of an earlier turn; return the new turn's id."""
         id_, now = uuid.uuid4().hex, time.time()
-        with self._begin() as on:
-            if on.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
+        with self._begin() as connection:
+            if connection.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
                 raise NotThere("the turn was deleted while the query ran")
             turn = StoredTurn(
                 id_, of.thread, of.question, "", "answered", now, now, answer, rights=answer.rights, wording=of.wording
             )
-            on.execute(insert(TURNS).values(self._make_turn_row(owner, turn)))
+            connection.execute(insert(TURNS).values(self._make_turn_row(owner, turn)))
         return id_
 
     def _make_turn_row(self, owner: Owner, turn: StoredTurn) -> dict[str, Any]:
@@ -486,32 +486,32 @@ class TurnStore:
 
     def delete(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """Delete one conversation of a person, or all of them; return the ids of the deleted ones."""
-        with self._begin() as on:
+        with self._begin() as connection:
             threads = delete(THREADS).where(
                 _match_owner(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
             )
             # Without its thread no turn begins: what runs now is all that there will be.
-            ids = tuple(on.execute(threads.returning(THREADS.c.id)).scalars())
+            ids = tuple(connection.execute(threads.returning(THREADS.c.id)).scalars())
             if thread is not None and not ids:
                 raise NotThere(f"there is no thread {thread[:64]!r}")
             turns = _make_turns_condition(owner, thread)
-            if on.execute(select(TURNS.c.id).where(turns, RUNNING)).first() is not None:
+            if connection.execute(select(TURNS.c.id).where(turns, RUNNING)).first() is not None:
                 raise Busy("a turn of this conversation is still running: try again in a moment")
-            on.execute(delete(TURNS).where(turns))
+            connection.execute(delete(TURNS).where(turns))
         self._unscrubbed = True
         return ids
 
     def delete_unused_threads(self, database: str, days: float) -> tuple[str, ...]:
         """Delete conversations not used for this many days; return the ids of the deleted ones."""
-        until = time.time() - days * 86_400
+        cutoff = time.time() - days * 86_400
         busy_threads = select(TURNS.c.thread).where(RUNNING)
-        condition = and_(THREADS.c.database == database, THREADS.c.changed < until, THREADS.c.id.not_in(busy_threads))
-        with self._begin() as on:
-            ids = tuple(on.execute(delete(THREADS).where(condition).returning(THREADS.c.id)).scalars())
+        condition = and_(THREADS.c.database == database, THREADS.c.changed < cutoff, THREADS.c.id.not_in(busy_threads))
+        with self._begin() as connection:
+            ids = tuple(connection.execute(delete(THREADS).where(condition).returning(THREADS.c.id)).scalars())
             for start in range(0, len(ids), _BATCH_SIZE):
-                on.execute(delete(TURNS).where(TURNS.c.thread.in_(ids[start : start + _BATCH_SIZE])))
-            single_turns = and_(TURNS.c.thread == "", TURNS.c.begun < until, TURNS.c.database == database)
-            on.execute(delete(TURNS).where(single_turns, TURNS.c.status != "running"))
+                connection.execute(delete(TURNS).where(TURNS.c.thread.in_(ids[start : start + _BATCH_SIZE])))
+            single_turns = and_(TURNS.c.thread == "", TURNS.c.begun < cutoff, TURNS.c.database == database)
+            connection.execute(delete(TURNS).where(single_turns, TURNS.c.status != "running"))
         self._unscrubbed = True
         return ids
 

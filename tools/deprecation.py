@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 
-_SKIPPED = frozenset({"tableturn", "pydantic", "langgraph", "importlib", "_frozen_importlib"})
+_SKIPPED_PACKAGES = frozenset({"tableturn", "pydantic", "langgraph", "importlib", "_frozen_importlib"})
 """Packages that stand between an old name and the program that uses it."""
 
 
@@ -17,7 +17,7 @@ def warn_deprecated(old: str, new: str, since: str) -> None:
     """Issue a deprecation warning at the line of the program that uses an old name."""
     frame = inspect.currentframe()
     assert frame is not None
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _SKIPPED:
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _SKIPPED_PACKAGES:
         frame = frame.f_back
     warnings.warn_explicit(
         f"deprecated since version {since}: {old}; {new}",

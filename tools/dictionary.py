@@ -76,26 +76,26 @@ def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
     # A dictionary describes each place once; what describes it again and again is a log of changes.
     if not texts or len({(tables[number], fields[number]) for number in plain}) < len(plain):
         return Annotations()
-    parts_by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
+    parts_by_item: dict[tuple[str, str], list[str]] = defaultdict(list)
     for number in sorted(range(len(rows)), key=lambda number: bool(values[number])):
         words = _JOINT.join(filter(None, (names[number].strip() for names in texts)))
         if words and (table := schema.table(tables[number])) is not None:
             column = table.column(fields[number])
             if column is not None or not fields[number]:
-                place = table.name, column.name if column is not None else ""
-                parts_by_place[place].append(f"{values[number]} = {words}" if values[number] else words)
-    texts_by_place = {place: _JOINT.join(parts) for place, parts in parts_by_place.items()}
+                item = table.name, column.name if column is not None else ""
+                parts_by_item[item].append(f"{values[number]} = {words}" if values[number] else words)
+    texts_by_item = {place: _JOINT.join(parts) for place, parts in parts_by_item.items()}
     return Annotations(
-        {table: text for (table, column), text in texts_by_place.items() if not column},
-        {place: text for place, text in texts_by_place.items() if place[1]},
+        {table: text for (table, column), text in texts_by_item.items() if not column},
+        {place: text for place, text in texts_by_item.items() if place[1]},
     )
 
 
 def _are_described_values(tables: Sequence[str], fields: Sequence[str], values: Sequence[str]) -> bool:
     """Whether `values` are values of columns that also have a description without a value."""
-    places = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if value}
-    plain = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if not value}
-    return bool(places) and places < plain and "" not in {field for _, field in places}
+    value_items = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if value}
+    plain_items = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if not value}
+    return bool(value_items) and value_items < plain_items and "" not in {field for _, field in value_items}
 
 
 def _are_mostly_true(flags: Sequence[bool]) -> bool:

@@ -101,14 +101,14 @@ class ForkServer:
 
     def _send_order(self, order: bytes) -> socket.socket:
         control = self._ensure_server_ready()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, self._line)
-        with theirs:
+        own_end, server_end = socket.socketpair(socket.AF_UNIX, self._line)
+        with server_end:
             try:
-                socket.send_fds(control, [order], [theirs.fileno()])
+                socket.send_fds(control, [order], [server_end.fileno()])
             except OSError:
-                ours.close()
+                own_end.close()
                 raise
-        return ours
+        return own_end
 
     def _ensure_server_ready(self) -> socket.socket:
         control = self._ensure_server_started()
@@ -127,14 +127,14 @@ class ForkServer:
 
     def _ensure_server_started(self) -> socket.socket:
         if self._control is None:
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            with theirs:
+            own_end, server_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with server_end:
                 try:
-                    self._process = self._spawn_server_process(theirs.fileno())
+                    self._process = self._spawn_server_process(server_end.fileno())
                 except (OSError, ValueError) as error:  # a NUL in the program's name is the latter
-                    ours.close()
+                    own_end.close()
                     raise ForkServerNotStarted(str(error)) from None
-            self._control, self._greeted = ours, False
+            self._control, self._greeted = own_end, False
         return self._control
 
     def _stop_server(self) -> None:

@@ -214,7 +214,7 @@ class _Meaning:
         return load_measures_and_words()[0].get(name.lower(), "") if is_unit else ""
 
     def get_factor(self, measure: str) -> float:
-        """Return the factor of what is in `measure`, for which a rate such as 1.2 is none of money."""
+        """Return the factor that scales numbers in `measure`; a rate such as 1.2 does not scale money."""
         if self.constant is None:
             return self.factor
         if self.constant and (_is_unit(measure) or _is_scale(self.constant)):
@@ -231,7 +231,7 @@ def _is_unit(measure: str) -> bool:
 
 
 def _is_scale(number: float) -> bool:
-    """Whether a constant makes one unit of another, as 1000 and 1/60 do; 1.2 and 0.19 are rates."""
+    """Whether a constant converts between units, as 1000 and 1/60 do; 1.2 and 0.19 are rates."""
     size = round(max(abs(number), 1 / abs(number)), 6)
     return size in _SCALES or (size >= 100 and math.log10(size).is_integer())
 

@@ -62,11 +62,11 @@ class Labels:
 
     def translate(self, reason: str) -> str:
         """Return the English text `what: why` in the locale's language, if that has words for it."""
-        parts = list[str]()
+        phrases = list[str]()
         for part in reason.split(": ", 1):
             matches = ((pattern.fullmatch(part), text) for pattern, text in _read_reasons(_find_language(self.locale)))
-            parts.append(next((text.format(**match.groupdict()) for match, text in matches if match), part))
-        return ": ".join(parts)
+            phrases.append(next((text.format(**match.groupdict()) for match, text in matches if match), part))
+        return ": ".join(phrases)
 
     @property
     def are_english(self) -> bool:
@@ -178,11 +178,11 @@ def find_language(text: str) -> str:
 def join_names(names: Sequence[str], limit: int, text: str) -> str:
     """Join names into a list for a text; after the first `limit`, say how many more there are."""
     language = find_language(text)
-    head, more = (names, 0) if len(names) <= limit else (names[: limit - 2], len(names) - limit + 2)
+    head, rest_count = (names, 0) if len(names) <= limit else (names[: limit - 2], len(names) - limit + 2)
     if language not in read_catalogue()["rows"]:  # `and` is not known in it
-        return ", ".join([*head, f"… (+{more})"] if more else head)
+        return ", ".join([*head, f"… (+{rest_count})"] if rest_count else head)
     labels = Labels(language)
-    return labels.say("page_and_more", more, names=", ".join(head)) if more else labels.join(head)
+    return labels.say("page_and_more", rest_count, names=", ".join(head)) if rest_count else labels.join(head)
 
 
 @cache
@@ -201,5 +201,5 @@ def _compile_language_patterns() -> dict[str, tuple[re.Pattern[str], re.Pattern[
 
 def make_word_pattern(words: str) -> str:
     """Return a regular expression for folded words separated by `/`; `*` matches any letters."""
-    patterns = (r"\w*".join(re.escape(fold(part)) for part in word.split("*")) for word in re.split(r"[\s/]+", words))
+    patterns = (r"\w*".join(re.escape(fold(piece)) for piece in word.split("*")) for word in re.split(r"[\s/]+", words))
     return "|".join(filter(None, patterns)) or "(?!)"

@@ -60,18 +60,18 @@ def mask(text: str, kinds: Collection[MaskKind]) -> str:
     return text
 
 
-def _replace(kind: MaskKind, text: str, change: Callable[[str], str]) -> str:
+def _replace(kind: MaskKind, text: str, make_replacement: Callable[[str], str]) -> str:
     proof = _PROOFS[kind]
     for pattern in _PATTERNS[kind] if kind != "email" or "@" in text else ():
-        parts, start, at = list[str](), 0, 0
-        while hit := pattern.search(text, at):
-            match, at = hit[0], hit.end(hit.lastindex or 0)
+        pieces, start, position = list[str](), 0, 0
+        while hit := pattern.search(text, position):
+            match, position = hit[0], hit.end(hit.lastindex or 0)
             while kind == "iban" and " " in match and not proof(match):
                 match = match.rpartition(" ")[0]  # the next word may look like its last group
             if proof(match):
-                parts += text[start : hit.start()], change(match)
-                start = at = hit.start() + len(match)
-        text = "".join(parts) + text[start:]
+                pieces += text[start : hit.start()], make_replacement(match)
+                start = position = hit.start() + len(match)
+        text = "".join(pieces) + text[start:]
     return text
 
 

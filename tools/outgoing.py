@@ -42,10 +42,10 @@ _SENT: ContextVar[SentQueries | None] = ContextVar("tableturn_sent", default=Non
 @contextmanager
 def record_queries() -> Generator[SentQueries]:
     """Yield a record to which every query executed in this context is added."""
-    sent = SentQueries()
-    token = _SENT.set(sent)
+    record = SentQueries()
+    token = _SENT.set(record)
     try:
-        yield sent
+        yield record
     finally:
         _SENT.reset(token)
 
@@ -72,13 +72,13 @@ class MaskedDatabase:
         engine's message while running, as it may quote a value.
         """
         check_statement_size(sql, limits or Limits())
-        sent = _SENT.get() or SentQueries()
-        sent.queries.append(sql)
+        record = _SENT.get() or SentQueries()
+        record.queries.append(sql)
         try:
             return self._execute_with_masking(sql, limits, cancellation)
         except QueryError as error:
             if error.kind == "rejected":
-                sent.refused.append(sql)
+                record.refused.append(sql)
             raise
 
     def _execute_with_masking(self, sql: str, limits: Limits | None, cancellation: Cancellation | None) -> Table:

@@ -82,14 +82,14 @@ def compare_readings(
     # Nobody means what finds nothing.
     nothing = all(cell in (None, 0) for row in other.rows for cell in row)
     if rival.matter == "ties":
-        says = _describe_tie_count(rival, other, Labels(locale))
+        difference = _describe_tie_count(rival, other, Labels(locale))
     elif base.truncated or other.truncated or nothing:
         return None
     elif same_result(base.rows, other.rows, ordered=ordered):
-        says = ""
+        difference = ""
     else:
-        says = _describe_row_difference(base.rows, other.rows, Labels(locale))
-    return Outcome(**vars(rival), says=says)
+        difference = _describe_row_difference(base.rows, other.rows, Labels(locale))
+    return Outcome(**vars(rival), says=difference)
 
 
 def _describe_tie_count(rival: AlternativeReading, other: ReadingResult, labels: Labels) -> str:
@@ -133,9 +133,9 @@ def format_short_cell(cell: Cell, other: Cell = None, locale: str = "") -> str:
         return Labels(locale).say("nothing")
     if isinstance(cell, bool) or not isinstance(cell, int | float):
         return one_line(" ".join(str(cell).split()), _TEXT)
-    short = _format_short_number(cell, locale)
-    same = isinstance(other, int | float) and _format_short_number(other, locale) == short and other != cell
-    return f"{cell:,}" if same else short
+    short_text = _format_short_number(cell, locale)
+    looks_same = isinstance(other, int | float) and _format_short_number(other, locale) == short_text and other != cell
+    return f"{cell:,}" if looks_same else short_text
 
 
 def _format_short_number(number: float, locale: str) -> str:

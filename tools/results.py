@@ -133,8 +133,8 @@ def _can_match_rest(
 ) -> bool:
     """Whether the remaining columns can be paired, given the row labels so far."""
     work.spend(len(left) * len(rows_a))
-    sides = ((left, rows_a), (right, rows_b))
-    colours = _assign_colours(*([tuple(sorted(zip(rows, one, strict=True))) for one in side] for side, rows in sides))
+    results = ((left, rows_a), (right, rows_b))
+    colours = _assign_colours(*([tuple(sorted(zip(rows, one, strict=True))) for one in side] for side, rows in results))
     if colours is None:
         return False
     by_colour: dict[int, list[int]] = defaultdict(list)
@@ -159,5 +159,5 @@ def _have_equal_rows(left: Sequence[Column], right: Sequence[Column], rows_a: Co
 def _assign_colours(a: Iterable[object], b: Iterable[object]) -> tuple[Column, Column] | None:
     """Return equal numbers for equal items; None if `a` and `b` are different multisets."""
     numbers: dict[object, int] = {}
-    left, right = (tuple(numbers.setdefault(thing, len(numbers)) for thing in things) for things in (a, b))
+    left, right = (tuple(numbers.setdefault(item, len(numbers)) for item in items) for items in (a, b))
     return (left, right) if Counter(left) == Counter(right) else None

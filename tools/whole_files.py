@@ -21,20 +21,20 @@ def replace_file(path: Path) -> Generator[BinaryIO]:
     What a link points to is written, and whoever may read it may go on doing so.
     """
     path = Path(os.path.realpath(path))
-    part = path.with_name(f".{secrets.token_hex(8)}.part")
-    file = part.open("xb")
+    temporary_path = path.with_name(f".{secrets.token_hex(8)}.part")
+    file = temporary_path.open("xb")
     try:
         yield file
         file.flush()
         os.fsync(file.fileno())
         file.close()
         with suppress(FileNotFoundError):
-            shutil.copymode(path, part)
-        os.replace(part, path)
+            shutil.copymode(path, temporary_path)
+        os.replace(temporary_path, path)
     finally:
         with suppress(OSError):  # a full disk has been reported by then
             file.close()
-        part.unlink(missing_ok=True)
+        temporary_path.unlink(missing_ok=True)
 
 
 def write_text_atomically(path: Path, text: str) -> None:

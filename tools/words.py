@@ -186,7 +186,7 @@ def humanize_name(name: str) -> str:
 def load_synonyms() -> Mapping[str, tuple[str, ...]]:
     """Return the common English synonyms for words in identifiers."""
     words = json.loads(_read_data_file("values/data/synonyms.json"))
-    return {word: tuple(others.split()) for word, others in words.items()}
+    return {word: tuple(synonyms.split()) for word, synonyms in words.items()}
 
 
 def _read_data_file(path: str) -> str:
@@ -374,7 +374,7 @@ def find_intended_word(word: str, words: Iterable[str]) -> tuple[str, float] | N
     return (match[0], match[1] / 100) if match else None
 
 
-def max_typos(word: str, *, is_value: bool = False) -> int:
+def compute_max_typos(word: str, *, is_value: bool = False) -> int:
     """Return the number of letters that may be wrong in a misspelt word, by length."""
     return sum(len(word) >= letters for letters in (OF_A_VALUE if is_value else IN_WORD))
 
@@ -383,7 +383,7 @@ def find_similar(word: str, words: Collection[str]) -> list[tuple[int, str]]:
     """Return the known words that `word` may misspell, with the number of wrong letters."""
     from rapidfuzz.distance import OSA
 
-    most = max_typos(word)
+    most = compute_max_typos(word)
     distances = ((OSA.distance(word, other, score_cutoff=most), other) for other in words)
     return sorted(pair for pair in distances if pair[0] <= most)
 

@@ -124,8 +124,8 @@ class Answer(AnswerRecord):
     def __init__(self, record: AnswerRecord, thread: str = "", kept: AnswerRecord | None = None) -> None:
         formats = record.formats or (PLAIN,) * len(record.columns)
         forms = {"headings": record.headings or record.columns, "formats": formats, "withheld": bool(record.withheld)}
-        parts = {"record": record, "kept": record if kept is None else kept, "thread": thread}
-        self.__dict__.update(vars(record) | forms | parts)
+        fields = {"record": record, "kept": record if kept is None else kept, "thread": thread}
+        self.__dict__.update(vars(record) | forms | fields)
 
     def __eq__(self, other: object) -> bool:
         return self is other  # two answers that say the same are still two
@@ -149,8 +149,8 @@ class Answer(AnswerRecord):
         """A text on whether and why the answer is trusted; empty if no level is set."""
         if not self.answered or not self.trust_reason:
             return ""
-        says = "" if self.trusted is None else f"{self.labels.say('trusted' if self.trusted else 'not_trusted')}: "
-        return f"{says}{self.trust_reason}"
+        label = "" if self.trusted is None else f"{self.labels.say('trusted' if self.trusted else 'not_trusted')}: "
+        return f"{label}{self.trust_reason}"
 
     @property
     def labels(self) -> Labels:
@@ -193,8 +193,8 @@ class Answer(AnswerRecord):
     @cached_property
     def chart(self) -> Spec | None:
         """The chart as a Vega-Lite specification with its data; None if no chart fits."""
-        drawn = self.drawn
-        return self._call_chart_function(lambda: make_spec(drawn)) if drawn else None
+        drawing = self.drawn
+        return self._call_chart_function(lambda: make_spec(drawing)) if drawing else None
 
     @property
     def pictured(self) -> bool:

@@ -19,7 +19,7 @@ from ..resources import Resources
 from .answer import Answer
 from .render import AnswerBackground
 
-_SHOWN = 100  # characters of a question in a list
+_QUESTION_LENGTH = 100  # characters of a question in a list
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def _approve_answer(answers: ConversationAnswers, args: str, *, shared: bool = F
     item, words = answers.choose(args, "approve")
     question = words or answers.choose_wording(item)
     if item.answer.answered and item.answer.record.follow_up and not question:
-        original, how = item.answer.question, _say_how_to_approve(item.answer)
-        raise ExampleRefused(f"not saved yet: {original!r} follows earlier questions: {how}")
+        original, advice = item.answer.question, _explain_approval(item.answer)
+        raise ExampleRefused(f"not saved yet: {original!r} follows earlier questions: {advice}")
     return _format_saved(answers, verbs.approve(item.answer, answers.resources, question=question, shared=shared))
 
 
@@ -109,7 +109,7 @@ def _correct_answer(answers: ConversationAnswers, args: str) -> str:
     if item.answer.record.follow_up and not question:
         # It is shown and can be approved, under words that the person has seen.
         right = answers.take(verbs.rerun(item.answer, sql.strip(), answers.resources))
-        return f"{right.text}\nnot saved yet: {_say_how_to_approve(right)}"
+        return f"{right.text}\nnot saved yet: {_explain_approval(right)}"
     correction = verbs.correct(item.answer, sql.strip(), answers.resources, question=question)
     right = answers.take(correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
@@ -120,15 +120,15 @@ def _correct_answer(answers: ConversationAnswers, args: str) -> str:
 _WRITE_QUESTION = "write /approve QUESTION, with a question that can be understood alone"
 
 
-def _say_how_to_approve(answer: Answer) -> str:
+def _explain_approval(answer: Answer) -> str:
     wording = get_standalone_question(answer.record)
     return f"/approve {wording} saves it, under these words or better ones" if wording else _WRITE_QUESTION
 
 
 def offer_approval(wording: str) -> str:
-    """Return what to say of a corrected answer, to be saved for `wording` if there is one."""
-    how = f"/approve saves it as the answer to: {wording}" if wording else _WRITE_QUESTION
-    return f"right now? {how}"
+    """Return a text that offers to save a corrected answer, for `wording` if there is one."""
+    advice = f"/approve saves it as the answer to: {wording}" if wording else _WRITE_QUESTION
+    return f"right now? {advice}"
 
 
 def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
@@ -158,7 +158,7 @@ _OUTCOMES: dict[Status, str] = {
 
 def _list_answers(answers: ConversationAnswers, args: str) -> str:
     lines = [
-        f"{number:>3}  {' '.join(item.answer.rephrased.split())[:_SHOWN]}  ({_OUTCOMES[item.answer.status]})"
+        f"{number:>3}  {' '.join(item.answer.rephrased.split())[:_QUESTION_LENGTH]}  ({_OUTCOMES[item.answer.status]})"
         for number, item in enumerate(answers.history, 1)
     ]
     return "\n".join(["answers:", *lines]) if lines else "no answers yet"
@@ -188,17 +188,17 @@ def _save_entry(answers: ConversationAnswers, save: Callable[[Resources, Cancell
     knowledge = answers.resources.knowledge.read()
     earlier = {entry.key.lower(): entry for entry in knowledge.entries} if knowledge else {}
     entry = save(answers.resources, answers.cancellation)
-    text = f"remembered in {entry.source}: {entry.line}{verbs.format_unchecked(entry.unchecked)}"
+    text = f"remembered in {entry.source}: {entry.line}{verbs.format_unchecked_note(entry.unchecked)}"
     old = earlier.get(entry.key.lower())
     return text if old is None or (old.text, old.sql) == (entry.text, entry.sql) else f"{text}\nreplaces: {old.line}"
 
 
 def _format_saved(answers: ConversationAnswers, saved: verbs.Saved) -> str:
     resources = answers.resources
-    whose = "every database" if saved.example.shared else f"{resources.database.name} alone"
+    scope = "every database" if saved.example.shared else f"{resources.database.name} alone"
     if not saved.new:
         return f"this is already saved as an example ({saved.id})"
-    text = f"saved {saved.example.question!r} as an example for {whose} ({saved.id})"
+    text = f"saved {saved.example.question!r} as an example for {scope} ({saved.id})"
     if saved.replaced:
         text += ", in place of an earlier answer to it"
     if not resources.translator(resources.settings).reads_examples:

@@ -46,7 +46,7 @@ EARLY: EventKind = "early_answer"
 _WRITING_NODES = frozenset({"generate", "revise"})
 """Nodes of which there is one at a time, whose replies are this turn's SQL."""
 
-_LONGEST_WATCHED = 20_000
+_LONGEST_REPLY = 20_000
 """Characters of a reply that are told piece by piece; what is longer comes whole, once it is there."""
 
 
@@ -138,7 +138,7 @@ class EventReader:
             self._reply_id, self._reply, self._prefix = message.id, "", ""
             self._draft += 1
         self._reply += message.text
-        if len(self._reply) > _LONGEST_WATCHED:
+        if len(self._reply) > _LONGEST_REPLY:
             return
         sql = call_with_fallback("phrasing", lambda: find_partial_sql(self._reply), "")
         if len(sql) > len(self._prefix) and sql.startswith(self._prefix):

@@ -145,7 +145,7 @@ class _StoredResult:
                 f"INSERT INTO rows VALUES ({marks})", [tuple(map(_convert_cell_for_sqlite, row)) for row in rows]
             )
             self._database.execute("COMMIT")
-        (pages,), (size,) = (self._database.execute(f"PRAGMA page_{what}").fetchone() for what in ("count", "size"))
+        (pages,), (size,) = (self._database.execute(f"PRAGMA page_{pragma}").fetchone() for pragma in ("count", "size"))
         self.bytes = pages * size
         if self.bytes > self._most_bytes:
             raise ResultTooLarge(f"the result has more than {self._most_bytes:,} bytes: ask for less, or export it")
@@ -309,9 +309,9 @@ class PagedResultCache:
                 limits = replace(resources.settings.export_limits, rows=limit, result_bytes=self._most_bytes)
                 query = AuditedQuery(answer.sql, answer.question, answer.thread)
                 execute = partial(resources.database.execute, answer.sql, limits, cancellation, result)
-                done = run_and_audit_query(query, "read", resources, execute, lambda _: result.count)
-                result.truncated = done.truncated
-                result.limit = limit if done.truncated and result.count >= limit else math.inf
+                outcome = run_and_audit_query(query, "read", resources, execute, lambda _: result.count)
+                result.truncated = outcome.truncated
+                result.limit = limit if outcome.truncated and result.count >= limit else math.inf
         except BaseException:
             result.close()
             raise

@@ -42,18 +42,18 @@ _QUIET = "color:#888"
 
 def render_answer_json(answer: Answer) -> dict[str, Any]:
     """Return an answer as plain JSON values, with exactly the keys of `JSON_KEYS`."""
-    parts: dict[str, Any] = dump_fields(answer.record, JSON_KEYS) | {
+    fields: dict[str, Any] = dump_fields(answer.record, JSON_KEYS) | {
         "answered": answer.answered,
         "headings": answer.headings,
     }
-    parts["chart"] = answer.chart if answer.pictured else None
-    parts["notes"], parts["note_kinds"] = answer.notes, answer.note_kinds
-    parts["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
-    parts["estimate"] = dump_estimate(answer.estimate)
-    parts["formats"] = list(map(asdict, answer.formats))
+    fields["chart"] = answer.chart if answer.pictured else None
+    fields["notes"], fields["note_kinds"] = answer.notes, answer.note_kinds
+    fields["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
+    fields["estimate"] = dump_estimate(answer.estimate)
+    fields["formats"] = list(map(asdict, answer.formats))
     if answer.ledger is not None:
-        parts["ledger"] = {**parts["ledger"], "line": answer.ledger.write_line(answer.labels, answer.formats)}
-    return {key: parts[key] for key in JSON_KEYS}
+        fields["ledger"] = {**fields["ledger"], "line": answer.ledger.write_line(answer.labels, answer.formats)}
+    return {key: fields[key] for key in JSON_KEYS}
 
 
 def render_answer(answer: Answer) -> dict[str, Any]:
@@ -83,22 +83,22 @@ def render_answer_text(answer: Answer) -> str:
 
 def render_answer_markdown(answer: Answer, rows: int) -> str:
     """Return an answer in Markdown, for chat front ends."""
-    parts = [escape_markdown(answer.text), *map(escape_markdown, number_choices(answer.choices))]
+    paragraphs = [escape_markdown(answer.text), *map(escape_markdown, number_choices(answer.choices))]
     if answer.sql:
         fence = max(re.findall("`{3,}", answer.sql), default="``", key=len) + "`"
-        parts.append(f"{fence}sql\n{answer.sql}\n{fence}")
+        paragraphs.append(f"{fence}sql\n{answer.sql}\n{fence}")
     if answer.answered and answer.rows:
         table = BytesIO()
         export_rows(answer.headings, answer.rows[:rows], table, "md", answer.formats)
-        parts.append(table.getvalue().decode().strip())
+        paragraphs.append(table.getvalue().decode().strip())
         if answer.row_count > rows:
-            parts.append(f"({answer.row_count:,} rows, the first {rows} of them shown)")
+            paragraphs.append(f"({answer.row_count:,} rows, the first {rows} of them shown)")
     if answer.explanation:
-        parts.append(f"*{escape_markdown(answer.explanation)}*")
-    parts += [f"*Note: {escape_markdown(note)}*" for note in answer.notes]
+        paragraphs.append(f"*{escape_markdown(answer.explanation)}*")
+    paragraphs += [f"*Note: {escape_markdown(note)}*" for note in answer.notes]
     if answer.certainty:
-        parts.append(escape_markdown(_format_as_sentence(answer.certainty)))
-    return "\n\n".join(parts)
+        paragraphs.append(escape_markdown(_format_as_sentence(answer.certainty)))
+    return "\n\n".join(paragraphs)
 
 
 def _format_as_sentence(text: str) -> str:
@@ -150,19 +150,19 @@ def _render_sql_html(sql: str) -> str:
 
 
 def _render_rows_html(answer: Answer) -> str:
-    sides = ["right" if form.is_numeric else "left" for form in answer.formats]
-    names = zip(answer.headings, sides, strict=True)
-    head = "".join(f'<th style="{_CELLS}{side}">{_escape_html(name)}</th>' for name, side in names)
+    alignments = ["right" if form.is_numeric else "left" for form in answer.formats]
+    names = zip(answer.headings, alignments, strict=True)
+    head = "".join(f'<th style="{_CELLS}{alignment}">{_escape_html(name)}</th>' for name, alignment in names)
     rows = format_rows(answer.rows[:ROWS_SHOWN], answer.formats)
-    body = "".join(f"<tr>{''.join(map(_render_cell_html, row, sides))}</tr>" for row in rows)
-    more = format_rows_shown(ROWS_SHOWN, len(answer.rows), answer.truncated, answer.labels)
-    caption = f'<div style="{_QUIET}">{more}</div>' if more else ""
+    body = "".join(f"<tr>{''.join(map(_render_cell_html, row, alignments))}</tr>" for row in rows)
+    row_note = format_rows_shown(ROWS_SHOWN, len(answer.rows), answer.truncated, answer.labels)
+    caption = f'<div style="{_QUIET}">{row_note}</div>' if row_note else ""
     return f'<table style="{_TABLE}"><tr>{head}</tr>{body}</table>{caption}'
 
 
-def _render_cell_html(cell: str | None, side: str) -> str:
+def _render_cell_html(cell: str | None, alignment: str) -> str:
     quiet, text = (f";{_QUIET}", "NULL") if cell is None else ("", cut(cell, _CELL))
-    return f'<td style="{_CELLS}{side}{quiet}">{_escape_html(text)}</td>'
+    return f'<td style="{_CELLS}{alignment}{quiet}">{_escape_html(text)}</td>'
 
 
 def _render_chart_html(answer: Answer) -> str:
@@ -171,10 +171,10 @@ def _render_chart_html(answer: Answer) -> str:
     if spec is None or not can_render_charts():
         return ""
     try:
-        drawn = base64.b64encode(render_chart_image(spec, "svg")).decode()
+        image = base64.b64encode(render_chart_image(spec, "svg")).decode()
     except ExportError:
         return ""
-    return f'<img alt="{_escape_html(answer.question)}" style="max-width:100%" src="data:image/svg+xml;base64,{drawn}">'
+    return f'<img alt="{_escape_html(answer.question)}" style="max-width:100%" src="data:image/svg+xml;base64,{image}">'
 
 
 def _render_details_html(summary: str, lines: Sequence[str]) -> str:
@@ -237,7 +237,7 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
         if not (answer.ledger and answer.ledger.not_counted):
             remark = answer.readings.line or (answer.ledger and answer.ledger.line)
             sure += f": {labels.say('except_told' if remark else 'nothing_against')}"
-    parts = {
+    sections = {
         "read_as": (answer.rephrased,) if answer.rephrased else (),
         "rests_on": list_basis_lines(answer),
         "rows_left_out": (answer.ledger.other_sql,) if answer.ledger and answer.ledger.other_sql else (),
@@ -259,4 +259,4 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
         "notes": tuple(note for note in answer.notes if note not in answer.text),
         "cost": (f"{answer.model}: {format_answer_cost(answer, labels)}, {labels.say('tokens', answer.usage.tokens)}",),
     }
-    return ((labels.say(heading), lines) for heading, lines in parts.items() if lines)
+    return ((labels.say(heading), lines) for heading, lines in sections.items() if lines)

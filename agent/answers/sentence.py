@@ -34,7 +34,7 @@ from .sentence_comparisons import (
 
 LONGEST = 300  # characters of a sentence with its places
 
-_PLACE = re.compile(r"\{([^{}]{1,200})\}")
+_PLACEHOLDER = re.compile(r"\{([^{}]{1,200})\}")
 _PICK = re.compile(r"(?P<column>.+?)(?:@(?P<by>.+))?\.(?P<pick>first|last|max|min)", re.IGNORECASE)
 _MARKUP = re.compile(
     r"[<>\[\]{}|\\`*@#=^~‰]|://|\bwww\.|[\w\0]\.[^\W\d_]{2}|[a-z]:[^\W\d_]|\bdot (?:com|net|org|[a-z]{2})\b"
@@ -56,14 +56,14 @@ _UNIT_AFTER = re.compile(r"^\s?(?:US\s)?([^\W\d_]+(?:/[a-z])?)(?!\w)")
 _NOUN = re.compile(r"\s(?!\w+\(\w+\))[^\W\d_]{3}")
 """What is said of many, as in `{n} customers have`, is not said of one; `{n} customer(s)` is."""
 _MARKS = re.compile(r"[.,'’]")
-_GROUPED = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
+_GROUPED_NUMBER = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
 _ROMAN = re.compile(r"(?<!\w)[IVX]{2,}(?!\w)")
 _DECIMAL = re.compile(r"\d+[.,]\d+")
 _PRONOUN = re.compile(
     r"\b(?:the one (?=with|who|whose|that|which)|(?:first|last|other|only|former|latter|next) one)\b", re.I
 )
 
-_SPELLED = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
+_SPELLED_WORD = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029][\s\x00-\x1f\x7f-\x9f]*")
 
 
@@ -90,25 +90,25 @@ def fill_sentence(
         question: The question in the person's own words.
         query: The query that gave the result.
     """
-    template = _PLACE.sub(GAP, say)
+    template = _PLACEHOLDER.sub(GAP, say)
     if not _is_plain_sentence(say, template) or _JOINED.search(template):
         return None
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
     table = ResultWithQuery(result, query, tuple(measures))
     examples = compile_phrases("examples")
     matches = [
-        _resolve_placeholder(place[1], table, examples.search(say[: place.start()]) is not None)
-        for place in _PLACE.finditer(say)
+        _resolve_placeholder(placeholder[1], table, examples.search(say[: placeholder.start()]) is not None)
+        for placeholder in _PLACEHOLDER.finditer(say)
     ]
-    places = [place for place in matches if place is not None]
-    if not places or len(places) < len(matches):
+    placeholders = [place for place in matches if place is not None]
+    if not placeholders or len(placeholders) < len(matches):
         return None
-    if any(place.column < 0 for place in places) and _is_cut_by_query(table, question):
+    if any(place.column < 0 for place in placeholders) and _is_cut_by_query(table, question):
         return None
     texts: list[str] = []
-    count_form = ColumnFormat("number", locale=formats[0].locale)
-    forms = [count_form if place.column < 0 else formats[place.column] for place in places]
-    for place, form in zip(places, forms, strict=True):
+    count_format = ColumnFormat("number", locale=formats[0].locale)
+    forms = [count_format if place.column < 0 else formats[place.column] for place in placeholders]
+    for place, form in zip(placeholders, forms, strict=True):
         cells = [result.row_count if place.column < 0 else result.rows[row][place.column] for row in place.rows]
         cells = cells if place.is_list else [*dict.fromkeys(cells)]
         cells = ["" if cell is None else _BREAKS.sub(" ", format_cell(cell, form)) for cell in cells]
@@ -116,21 +116,21 @@ def fill_sentence(
         texts.append(join_names(names, ROWS_IN_WORDS, f"{question} {template}") if all(names) else "")
     # A number in ORDER BY or GROUP BY is that of a column.
     literals = [each for each in query.find(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)]
-    given = " ".join([question, *(literal.name for literal in literals)])
+    known_text = " ".join([question, *(literal.name for literal in literals)])
     language = find_language(template) or find_language(f"{question} {template}")
-    others = _find_named_rows(template, result, formats)
-    placed = {row for place in places if place.column >= 0 for row in place.rows}
+    named_rows = _find_named_rows(template, result, formats)
+    placed_rows = {row for place in placeholders if place.column >= 0 for row in place.rows}
     names = [
         *(humanize_name(each.name) for each in query.find(exp.Identifier)),
         *(literal.name for literal in literals),
-        *others,
+        *named_rows,
     ]
-    sentence = ComparingSentence(examples.sub(" ", template), language, names, places, table)
+    sentence = ComparingSentence(examples.sub(" ", template), language, names, placeholders, table)
     if not (
         all(texts)
-        and _has_only_given_numbers(template, given, language, " ".join(map(humanize_name, result.columns)))
-        and all(placed <= rows for rows in others.values())
-        and sentence.is_borne_out()
+        and _has_only_source_numbers(template, known_text, language, " ".join(map(humanize_name, result.columns)))
+        and all(placed_rows <= rows for rows in named_rows.values())
+        and sentence.is_supported()
     ):
         return None
     is_percent = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
@@ -143,7 +143,7 @@ def is_harmless(text: str, source: str) -> bool:
     """Whether a model's words are one plain line whose numbers are 0, 1 or in `source`."""
     language = find_language(f"{source} {text}")
     # "Only those with at least one" and "the others with 0" are conditions, not figures.
-    return _is_plain_sentence(text, text) and _has_only_given_numbers(text, f"{source} 0 1", language)
+    return _is_plain_sentence(text, text) and _has_only_source_numbers(text, f"{source} 0 1", language)
 
 
 def _is_plain_sentence(say: str, template: str) -> bool:
@@ -156,12 +156,12 @@ def _is_plain_sentence(say: str, template: str) -> bool:
 def _resolve_placeholder(inner: str, table: ResultWithQuery, example: bool) -> Placeholder | None:
     """Return the cells that a placeholder means; None if it is unknown or ambiguous."""
     result, inner = table.result, inner.strip()
-    exact, parts = find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner)
+    exact, pick_match = find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner)
     if not exact and inner.lower() == "rows":
         return None if result.truncated or not result.rows else Placeholder((0,), -1)
-    pick = "" if exact or parts is None else parts["pick"].lower()
-    matches = find_columns_by_name(parts["column"], result.columns) if parts and not exact else exact
-    by = find_columns_by_name(parts["by"], result.columns) if parts and parts["by"] else matches
+    pick = "" if exact or pick_match is None else pick_match["pick"].lower()
+    matches = find_columns_by_name(pick_match["column"], result.columns) if pick_match and not exact else exact
+    by = find_columns_by_name(pick_match["by"], result.columns) if pick_match and pick_match["by"] else matches
     if len(matches) != 1 or len(by) != 1 or (by != matches and pick in ("first", "last")):
         return None
     column, cells = matches[0], [row[matches[0]] for row in result.rows]
@@ -183,13 +183,13 @@ def _is_cut_by_query(table: ResultWithQuery, question: str) -> bool:
     """Whether a LIMIT of the query that the question does not name may have cut the rows."""
     literals, count = table.query.find(exp.Literal), str(table.result.row_count)
     digits = {run for token in _NUMBER.findall(question) for run in _split_number(token)}
-    named = {str(read_number_words()[0].get(word.folded)) for word in words(question)} | digits
+    named_numbers = {str(read_number_words()[0].get(word.folded)) for word in words(question)} | digits
     limits = (each.name for each in literals if isinstance(each.parent, exp.Limit | exp.Fetch))
-    return count not in named and count in limits
+    return count not in named_numbers and count in limits
 
 
 def _find_named_rows(template: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> dict[str, set[int]]:
-    """Return the rows of each name that the words have themselves, as in `Rome has {n.first}`."""
+    """Return the rows of each name that the template has itself, as in `Rome has {n.first}`."""
     rows_by_name: dict[str, set[int]] = {}
     for column in (column for column, form in enumerate(formats) if form.kind == "text"):
         for number, row in enumerate(result.rows):
@@ -207,19 +207,19 @@ def _find_named_rows(template: str, result: PlainResult, formats: Sequence[Colum
 
 def _spell_words(text: str) -> str:
     """Return the words of a text between spaces; single letters in scripts without spaces."""
-    return f" {' '.join(_SPELLED.findall(unicodedata.normalize('NFC', text)))} "
+    return f" {' '.join(_SPELLED_WORD.findall(unicodedata.normalize('NFC', text)))} "
 
 
-def _has_only_given_numbers(template: str, source: str, language: str, columns: str = "") -> bool:
+def _has_only_source_numbers(template: str, source: str, language: str, columns: str = "") -> bool:
     """Whether each number in a sentence is in the question or query, or in a name of `columns`."""
     values, number_words = read_number_words()
     common = read_languages().get(language, {}).get("common", "").split()
     tokens = set(_NUMBER.findall(source))
     runs = {form for token in tokens for run in _split_number(token) for form in (run, run.lstrip("0"))}
     for token in _NUMBER.findall(template):
-        plain = _MARKS.sub("", token)
-        is_grouped = _GROUPED.fullmatch(token) is not None and plain in runs
-        has_parts = plain == token and runs.issuperset(_RUN.findall(token))
+        bare = _MARKS.sub("", token)
+        is_grouped = _GROUPED_NUMBER.fullmatch(token) is not None and bare in runs
+        has_parts = bare == token and runs.issuperset(_RUN.findall(token))
         if not (token in tokens or is_grouped or has_parts):
             return False
     if not set(_ROMAN.findall(template)) <= set(_ROMAN.findall(source)):
@@ -241,7 +241,7 @@ def _has_only_given_numbers(template: str, source: str, language: str, columns: 
 
 def _split_number(token: str) -> list[str]:
     """Return the integers in a token: a date's parts, 1000 for 1,000, and none for 3.5."""
-    if _GROUPED.fullmatch(token):
+    if _GROUPED_NUMBER.fullmatch(token):
         return [_MARKS.sub("", token)]
     return [] if _DECIMAL.fullmatch(token) else _RUN.findall(token)
 
@@ -274,17 +274,17 @@ def _build_sentence(
     return end_sentence(text.strip())
 
 
-def _strip_units(pieces: list[str], forms: Sequence[ColumnFormat], source: str) -> list[str] | None:
-    """Return the texts without units that cells have themselves; None if a unit is another."""
+def _strip_units(segments: list[str], forms: Sequence[ColumnFormat], source: str) -> list[str] | None:
+    """Return the texts without units that the cells repeat; None if a unit differs."""
     source_words = {word.folded for word in words(source)}
     for number, form in enumerate(forms):
-        for place, pattern in ((number, _CURRENCY_BEFORE), (number + 1, _UNIT_AFTER)):
-            word = pattern.search(pieces[place])
+        for index, pattern in ((number, _CURRENCY_BEFORE), (number + 1, _UNIT_AFTER)):
+            word = pattern.search(segments[index])
             measure = find_measure(word[1]) if word else ""
-            if place == number and not (len(measure) == 3 and measure.isupper()):
+            if index == number and not (len(measure) == 3 and measure.isupper()):
                 continue  # `min {n}` is no minute
             if word and measure == form.measure != "":
-                pieces[place] = pieces[place][: word.start()] + pieces[place][word.end() :]
+                segments[index] = segments[index][: word.start()] + segments[index][word.end() :]
             elif word and measure not in ("", "%") and fold(word[1]) not in source_words:
                 return None
-    return pieces
+    return segments

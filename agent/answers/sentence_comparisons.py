@@ -34,7 +34,7 @@ _RANKINGS: dict[Ranking, set[str]] = {
 }
 """Words that say why some rows are named and others are not, and the ends that they are of."""
 
-_OTHER: dict[str, str] = {"max": "min", "min": "max"}
+_OPPOSITES: dict[str, str] = {"max": "min", "min": "max"}
 _CONDITIONS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 _AGES = re.compile(r"age|ages|old|years?")
 
@@ -89,7 +89,7 @@ class ResultWithQuery:
         return tuple(number for number, cell in enumerate(cells) if cell == best)
 
     def find_order(self, *, by_time: bool = False) -> str:
-        """Return which end of a number (of a time with `by_time`) comes first; empty if unordered."""
+        """Return which extreme of a number, or of a time, comes first; empty if unordered."""
         if not self.query.order:
             return ""
         term, columns = self.query.order[0].this, self.result.columns
@@ -104,8 +104,8 @@ class ResultWithQuery:
             return ""
         return "max" if bool(self.query.order[0].args.get("desc")) != is_age else "min"
 
-    def find_ends(self, place: Placeholder, *, by_time: bool = False) -> set[str]:
-        """Return whether a placeholder stands for the largest or smallest value, or for its row."""
+    def find_extremes(self, place: Placeholder, *, by_time: bool = False) -> set[str]:
+        """Return whether a placeholder's value or row is the largest, the smallest, both or neither."""
         query, order, rows = self.query, self.find_order(by_time=by_time), self.result.rows
         if place.column < 0:
             return set()
@@ -117,15 +117,15 @@ class ResultWithQuery:
             return own or kept | ({order} - {""} if query.order else {end for end in ENDS if query.find(ENDS[end])})
         if query.limit is not None:  # what it cuts off may be larger or smaller
             return {order} - {""} if place.row == 0 and place.pick in (order, "first", "") else set()
-        if place.pick in _OTHER:
+        if place.pick in _OPPOSITES:
             is_age = by_time and is_number and _is_age(self.result.columns[place.by])
-            return kept | ({_OTHER[place.pick]} if is_age else {place.pick} if by_time != is_number else set[str]())
+            return kept | ({_OPPOSITES[place.pick]} if is_age else {place.pick} if by_time != is_number else set[str]())
         if place.pick and order:
             beside = rows[(1 if place.pick == "first" else -2) % len(rows)]  # itself in a result of which more was cut
             tied = bool(self.measures) and all(rows[place.row][each] == beside[each] for each in self.measures)
-            return kept if tied and not by_time else kept | {order if place.pick == "first" else _OTHER[order]}
-        found = [(pick, each) for pick in ENDS for each in self.measures if not self.result.truncated]
-        return kept | {pick for pick, each in found if self.find_extreme_rows(each, pick) == place.rows}
+            return kept if tied and not by_time else kept | {order if place.pick == "first" else _OPPOSITES[order]}
+        extremes = [(pick, each) for pick in ENDS for each in self.measures if not self.result.truncated]
+        return kept | {pick for pick, each in extremes if self.find_extreme_rows(each, pick) == place.rows}
 
 
 def _is_age(name: str) -> bool:
@@ -140,7 +140,7 @@ def find_columns_by_name(name: str, columns: Sequence[str]) -> list[int]:
 
 @dataclass(frozen=True)
 class ComparingSentence:
-    """A sentence with the cells of its places, and the words of it that compare."""
+    """A sentence with the cells of its placeholders, and its words that compare."""
 
     text: str  # with gaps for its places
     language: str  # empty for one without lists
@@ -150,20 +150,20 @@ class ComparingSentence:
 
     @cached_property
     def words(self) -> list[str]:
-        """The words that may compare, with gaps and stops."""
-        text, named = self.text, set(_list_words(" ".join(self.names)))
+        """The words that may express a comparison, with gaps and stops."""
+        text, name_words = self.text, set(_list_words(" ".join(self.names)))
         if self.table.query.find(*_CONDITIONS):
             # `more than 5` tells a condition of the query, `more than {revenue.min}` does not.
             text = re.sub(rf"{compile_phrases('bounds').pattern}(?!\s?{GAP})", " ", text, flags=re.IGNORECASE)
-        return [word for word in _list_words(text) if word not in named]
+        return [word for word in _list_words(text) if word not in name_words]
 
     @cached_property
     def clauses(self) -> list[tuple[list[str], list[Placeholder]]]:
         """The words of each clause, and its placeholders."""
-        places = iter(self.places)
+        placeholders = iter(self.places)
         clauses = [list(group) for is_stop, group in groupby(self.words, _STOPS.__contains__) if not is_stop]
         return [
-            ([word for word in clause if word != GAP], [next(places) for word in clause if word == GAP])
+            ([word for word in clause if word != GAP], [next(placeholders) for word in clause if word == GAP])
             for clause in clauses
         ]
 
@@ -185,38 +185,38 @@ class ComparingSentence:
 
     @cached_property
     def numbers(self) -> list[Placeholder]:
-        """The placeholders with numbers that are no names."""
-        return [place for place in self.places if place.column in self.table.measures]
+        """The placeholders that stand for measured numbers."""
+        return [placeholder for placeholder in self.places if placeholder.column in self.table.measures]
 
-    def is_borne_out(self) -> bool:
-        """Whether the rows and the query's order bear out all that the sentence compares."""
+    def is_supported(self) -> bool:
+        """Whether the rows and the query's order support all comparisons in the sentence."""
         # Yes or no is not known before there are rows.
         is_answer = re.match(rf"\s*{compile_phrases('answers').pattern}\s*[,.:;!—–-]", self.text, re.IGNORECASE)
         return (
             not is_answer
-            and self._is_paired()
-            and self._are_ends_in_order()
-            and self._is_no_false_sum()
+            and self._matches_labels()
+            and self._are_extremes_in_order()
+            and self._has_no_false_sum()
             and all(map(self._is_rank, _RANKINGS))
             and all(
-                self._has_direction(rises=kind == "rises")
+                self._has_stated_direction(rises=kind == "rises")
                 for kind in ("rises", "falls")
-                if any(self._is_of(word, kind) for word in self.words)
+                if any(self._is_of_kind(word, kind) for word in self.words)
             )
         )
 
     def _is_rank(self, ranking: Ranking) -> bool:
-        """Whether the cells beside a superlative are the largest or smallest, or of their rows."""
+        """Whether the cells beside a superlative are the extremes, or in the rows of the extremes."""
         has_label = False
         for number, (words, _) in enumerate(self.clauses):
-            if not any(self._is_of(word, ranking) for word in words):
+            if not any(self._is_of_kind(word, ranking) for word in words):
                 continue
-            around = [places for _, places in (*self.clauses[number:], *self.clauses[number::-1])]
+            around = [placeholders for _, placeholders in (*self.clauses[number:], *self.clauses[number::-1])]
             near = next((cells for places in around if (cells := [each for each in places if each.column >= 0])), [])
-            ordered = self.table.query.order and not self.table.query.kept_ends
-            if ordered and any(place.is_list for place in near):
+            is_ordered = self.table.query.order and not self.table.query.kept_ends
+            if is_ordered and any(placeholder.is_list for placeholder in near):
                 continue  # `from the lowest to the highest: {name}` tells the order
-            ends = [self.table.find_ends(place, by_time=ranking in ("late", "early")) for place in near]
+            ends = [self.table.find_extremes(place, by_time=ranking in ("late", "early")) for place in near]
             # Named first, the best are those that the query puts first; after them the worst may be named.
             order = {self.table.find_order()} - {""} if ranking == "either" and not has_label else set[str]()
             if (order or _RANKINGS[ranking]).isdisjoint(set[str]().union(*ends)):
@@ -224,29 +224,29 @@ class ComparingSentence:
             has_label = True
         return True
 
-    def _are_ends_in_order(self) -> bool:
+    def _are_extremes_in_order(self) -> bool:
         """Whether words for the largest and the smallest have their cells in the same order."""
-        ends = [self.table.find_ends(place) for place in self.places]
+        ends = [self.table.find_extremes(placeholder) for placeholder in self.places]
         kinds = {"high": "max", "low": "min"}
-        word_ends = [end for word in self.words for kind, end in kinds.items() if self._is_of(word, kind)]
+        word_ends = [end for word in self.words for kind, end in kinds.items() if self._is_of_kind(word, kind)]
         order = [end for end, _ in groupby(word_ends)]
         picks = [pick for pick, _ in groupby(end_set.pop() for end_set in ends if len(end_set) == 1)]
         return min(len(set(order)), len(set(picks))) < 2 or picks[: len(order)] == order
 
-    def _is_no_false_sum(self) -> bool:
+    def _has_no_false_sum(self) -> bool:
         """Whether no single row's number stands beside a word such as `total` or `each`."""
-        claims = {kind for word in self.words for kind in _RANKINGS if self._is_of(word, kind)}
-        picks = {place.pick for place in self.numbers}
+        claims = {kind for word in self.words for kind in _RANKINGS if self._is_of_kind(word, kind)}
+        picks = {placeholder.pick for placeholder in self.numbers}
         if self.table.has_single_row or claims or {"min", "max"} <= picks:
             return True  # the highest total; from 3 to 70 in all
-        return not (self.numbers and any(self._is_of(word, "sums") for word in self.words))
+        return not (self.numbers and any(self._is_of_kind(word, "sums") for word in self.words))
 
-    def _is_of(self, word: str, kind: str) -> bool:
-        if kind == "high" and is_listed(word, self.language, "degree"):
-            return not any(is_listed(other, self.language, end) for other in self.words for end in _RANKINGS)
-        return is_listed(word, self.language, kind)
+    def _is_of_kind(self, word: str, kind: str) -> bool:
+        if kind == "high" and is_listed_word(word, self.language, "degree"):
+            return not any(is_listed_word(other, self.language, end) for other in self.words for end in _RANKINGS)
+        return is_listed_word(word, self.language, kind)
 
-    def _has_direction(self, *, rises: bool) -> bool:
+    def _has_stated_direction(self, *, rises: bool) -> bool:
         """Whether the first and the last number rise or fall as the words say."""
         numbers, rows = self.numbers, self.table.result.rows
         if not numbers or self.table.find_order(by_time=True) != "min" or numbers[0].row >= numbers[-1].row:
@@ -254,22 +254,22 @@ class ComparingSentence:
         start, end = (float(str(rows[place.row][place.column])) for place in (numbers[0], numbers[-1]))
         return start != end and (start < end) == rises
 
-    def _says_end(self, number: int) -> bool:
-        """Whether the words before a place say its end, as in `... and lowest at {n.min}`."""
+    def _names_extreme(self, number: int) -> bool:
+        """Whether the words before a placeholder name its extreme, as in `... and lowest at {n.min}`."""
         gaps = [position for position, word in enumerate(self.words) if word == GAP]
         kinds = {"max": "high", "min": "low"}.get(self.places[number].pick, "")
-        return any(self._is_of(word, kinds) for word in self.words[gaps[number - 1] : gaps[number]])
+        return any(self._is_of_kind(word, kinds) for word in self.words[gaps[number - 1] : gaps[number]])
 
-    def _is_paired(self) -> bool:
-        """Whether numbers are of the label before each, or of the labels' rows in the same order."""
+    def _matches_labels(self) -> bool:
+        """Whether each number belongs to the label before it, or to the label in the same position."""
         places, labels, rows = self.places, self.labels, self.table.result.rows
-        has_list = any(place.is_list for place in places)
+        has_list = any(placeholder.is_list for placeholder in places)
         groups, first = list(dict.fromkeys(label.rows for label in labels)), places.index(labels[0]) if labels else 0
         for column in {place.column for place in self.numbers} if labels or has_list else ():
             numbers = [
                 (number, place)
                 for number, place in enumerate(places)
-                if place.column == column and not (number and self._says_end(number))
+                if place.column == column and not (number and self._names_extreme(number))
             ]
             if {"min", "max"} <= {place.pick for number, place in numbers if number < first or not labels}:
                 continue  # `from 3 to 70` before any label is said of all rows
@@ -294,13 +294,13 @@ def compile_phrases(kind: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
 
 
-def is_listed(word: str, language: str, kind: str) -> bool:
+def is_listed_word(word: str, language: str, kind: str) -> bool:
     """Whether a word is of a kind in a language, or in all those with lists if it has none."""
-    return _compile_listed(language, kind).fullmatch(fold(word)) is not None
+    return _compile_word_list(language, kind).fullmatch(fold(word)) is not None
 
 
 @cache
-def _compile_listed(language: str, kind: str) -> re.Pattern[str]:
+def _compile_word_list(language: str, kind: str) -> re.Pattern[str]:
     return re.compile(make_word_pattern(read_languages()[language or "others"].get(kind, "")))
 
 

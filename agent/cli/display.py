@@ -58,9 +58,9 @@ class TerminalTable:
         for row in rows:
             table.add_row(*map(_render_cell, row[:column_count]))
         yield table
-        if left_out := self.headings[column_count:]:
-            more = Labels(formats[0].locale).say("more_columns", len(left_out))
-            yield Text(sanitize_text(f"{more}: {', '.join(left_out)}"), style="dim")
+        if omitted := self.headings[column_count:]:
+            note = Labels(formats[0].locale).say("more_columns", len(omitted))
+            yield Text(sanitize_text(f"{note}: {', '.join(omitted)}"), style="dim")
             if self.hint:
                 yield Text(self.hint, style="dim")
         if self.caption:
@@ -73,30 +73,30 @@ def count_fitting_columns(headings: Sequence[str], rows: Sequence[Sequence[str |
     All of them where they have room in full, else those that have if each takes a little less than it could.
     """
     widest = [
-        max(map(cell_len, (*name.split(), *(_render_cell(row[place]).plain for row in rows))), default=0)
-        for place, name in enumerate(headings)
+        max(map(cell_len, (*name.split(), *(_render_cell(row[index]).plain for row in rows))), default=0)
+        for index, name in enumerate(headings)
     ]
     if 1 + sum(cells + _BORDERS for cells in widest) <= width:
         return len(headings)
-    room = width - 1
+    free_width = width - 1
     for count, cells in enumerate(widest):
-        room -= min(cells, _COLUMN_CELLS) + _BORDERS
-        if room < 0:
+        free_width -= min(cells, _COLUMN_CELLS) + _BORDERS
+        if free_width < 0:
             return max(count, 1)
     return len(headings)
 
 
 def render_records(headings: Sequence[str], rows: Iterable[Sequence[str | None]], first: int = 1) -> RenderableType:
     """Return the rows one below the other, with one line per column."""
-    parts: list[RenderableType] = []
+    records: list[RenderableType] = []
     for number, row in enumerate(rows, first):
         grid = Table.grid(padding=(0, 2))
         grid.add_column(style="bold", overflow="fold", max_width=_COLUMN_CELLS)
         grid.add_column(overflow="fold")
         for name, cell in zip(headings, row, strict=True):
             grid.add_row(Text(sanitize_text(name)), _render_cell(cell, None))
-        parts += [Rule(f"row {number:,}", align="left", style="dim"), grid]
-    return Group(*parts)
+        records += [Rule(f"row {number:,}", align="left", style="dim"), grid]
+    return Group(*records)
 
 
 def _render_cell(cell: str | None, characters: int | None = CELL_CHARACTERS) -> Text:
@@ -128,15 +128,15 @@ def show_answer(
         text = text.replace(f" {note.text}", "") if caption and note.kind == "cut" else text
     if text:
         console.print(Text(sanitize_text(text), style="bold" if answer.answered else "bold yellow"))
-    drawn = answer.drawn if answer.answered and answer.pictured else None
-    if not _is_result_in_text(answer, brief) and (drawn is None or drawn.kind != "bar"):
+    drawing = answer.drawn if answer.answered and answer.pictured else None
+    if not _is_result_in_text(answer, brief) and (drawing is None or drawing.kind != "bar"):
         caption += f"; {labels.say('more_shows')}" if caption and brief and console.is_terminal else ""
         hint = "/wide: all columns" if brief else ""
         console.print(TerminalTable(answer.headings, answer.rows[:limit], caption, answer.formats, hint))
-    if drawn is not None:
+    if drawing is not None:
         from ...tools.charts.draw import draw_chart
 
-        console.print(draw_chart(drawn, console))
+        console.print(draw_chart(drawing, console))
     elif answer.answered and answer.pictured:
         console.print(Text(labels.say("no_chart"), style="dim"))
     if answer.sql and not (brief and answer.answered):
@@ -153,12 +153,12 @@ def show_answer(
         reminders = (note.text for note in answer.noted if note.kind in ("saved", "explained"))
         for line in filter(None, (*verdicts, *reminders)):
             console.print(Text(sanitize_text(line), style="dim"))
-        parts = [format_answer_cost(answer, labels)]
+        costs = [format_answer_cost(answer, labels)]
         if answer.status == "needs_clarification":
-            parts.insert(0, labels.say("waiting"))
+            costs.insert(0, labels.say("waiting"))
         if answer.answered and answer.trusted is not None:
-            parts.insert(0, labels.say("trusted" if answer.trusted else "not_trusted"))
-        console.print(Text(", ".join(parts), style="green" if answer.trusted else "dim"))
+            costs.insert(0, labels.say("trusted" if answer.trusted else "not_trusted"))
+        console.print(Text(", ".join(costs), style="green" if answer.trusted else "dim"))
     if explain and answer.explanation:
         console.print(Text(sanitize_text(answer.explanation)))
     if explain and facts:
@@ -175,10 +175,10 @@ def render_answer_reasons(answer: Answer, why: AnswerBackground | None = None) -
     """Return the basis of an answer, the queries tried and the confidence, for the terminal."""
     from ..answers.render import list_answer_reasons
 
-    parts: list[RenderableType] = []
+    sections: list[RenderableType] = []
     for heading, lines in list_answer_reasons(answer, why):
-        parts += [Text(heading, style="bold"), Padding(Text(sanitize_text("\n".join(lines))), (0, 0, 0, 2))]
-    return Group(*parts)
+        sections += [Text(heading, style="bold"), Padding(Text(sanitize_text("\n".join(lines))), (0, 0, 0, 2))]
+    return Group(*sections)
 
 
 def highlight_sql(sql: str) -> Syntax:

@@ -68,11 +68,11 @@ def doctor(
         ("trust", lambda: _check_trust_bound(db, model, base_url, options)),
     ]
     findings: list[CheckResult] = []
-    for what, check in checks:
+    for topic, check in checks:
         try:
             findings.append(check())
         except TableturnError as error:  # which says itself what to do
-            findings.append(CheckResult(what, "fault", str(error)))
+            findings.append(CheckResult(topic, "fault", str(error)))
     if as_json:
         print_json_line([asdict(finding) for finding in findings])
     else:
@@ -115,8 +115,8 @@ def _check_example_store(location: str | None, embedding: str) -> CheckResult:
 
     place = location or get_store_folder()
     if not has_example_store(place):
-        says = f"no store yet at {place}: the built-in examples are used, and /approve creates one"
-        return CheckResult("examples", "ok", says)
+        message = f"no store yet at {place}: the built-in examples are used, and /approve creates one"
+        return CheckResult("examples", "ok", message)
     with ExampleStore.open(place, make_embedding(embedding)) as store:
         return CheckResult("examples", "ok", f"{store.count():,} examples in {place}")
 
@@ -126,8 +126,8 @@ def _check_sandbox() -> CheckResult:
 
     limits = get_default_sandbox_limits()
     if problem := find_sandbox_problem(limits.boundary):
-        says, _, do = problem.partition("; ")
-        return CheckResult("sandbox", "note", says, do)
+        message, _, do = problem.partition("; ")
+        return CheckResult("sandbox", "note", message, do)
     ran = run_python("result = 6 * 7", {}, limits)
     if ran.error:
         return CheckResult("sandbox", "fault", f"pandas code does not run: {ran.error}")
@@ -141,8 +141,8 @@ def _check_folders_writable() -> CheckResult:
             with TemporaryFile(dir=folder):
                 pass
         except OSError as error:
-            says = f"{folder} cannot be written: {error.strerror}"
-            return CheckResult("folders", "fault", says, f"set {variable} to another folder")
+            message = f"{folder} cannot be written: {error.strerror}"
+            return CheckResult("folders", "fault", message, f"set {variable} to another folder")
     return CheckResult("folders", "ok", f"{cache_folder()} and {data_folder()} can be written")
 
 
@@ -169,6 +169,6 @@ def _check_trust_bound(db: str | None, spec: str | None, base_url: str | None, o
         if bound is None:
             missing = "no bound is set for this database and model: no answer is marked trusted"
             return CheckResult("trust", "ok", missing)
-        if why := trust.explain_inapplicable_bound(bound, trust.compute_fingerprints(resources, agent.settings)):
-            return CheckResult("trust", "note", why)
+        if reason := trust.explain_inapplicable_bound(bound, trust.compute_fingerprints(resources, agent.settings)):
+            return CheckResult("trust", "note", reason)
     return CheckResult("trust", "ok", f"of trusted answers {trust.format_trust_bound(bound)}")

@@ -121,7 +121,7 @@ def import_(
     """
     if db is not None:
         with store_options.open() as examples, options.open_database(db) as database:
-            code = _import_verified(files, database, examples, trust, author or options.user or "")
+            code = _import_queries(files, database, examples, trust, author or options.user or "")
         raise typer.Exit(code)
 
     from ...tools.examples import DatabaseFolder, make_example_verifier, seed_examples
@@ -135,19 +135,19 @@ def import_(
         else:
             with closing(DatabaseFolder(databases, whole_schemas=whole_schemas)) as folder:
                 done.append(examples.add(folder.complete_examples(inputs), make_example_verifier(folder), strict=False))
-    for refusal in (refusal for part in done for refusal in part.refused):
+    for refusal in (refusal for addition in done for refusal in addition.refused):
         problems.refuse(refusal.reason)
     _report_additions(done, problems.refusals, "" if databases else "; no SQL was run: that needs --databases")
     raise typer.Exit(2 if problems.unreadable else 1 if problems.refusals else 0)
 
 
-def _import_verified(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
+def _import_queries(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
     """Import questions and SQL as verified queries of a database; return the exit code."""
     from ...tools.examples.importing import read_verified_examples
 
     problems = _ImportProblems()
     doubts = 0
-    done: list[AddedExamples] = []
+    additions: list[AddedExamples] = []
     for file in files:
         try:
             pairs = read_verified_examples(file, database, examples, author, problems.refuse)
@@ -158,11 +158,11 @@ def _import_verified(files: list[Path], database: Database, examples: ExampleSto
         for pair in doubtful:
             warn(f"{'imported' if trust else 'not imported'}: {pair.example.question!r}: {pair.doubt}")
         doubts += 0 if trust else len(doubtful)
-        done.append(examples.add((pair.example for pair in pairs if trust or not pair.doubt), strict=False))
-        for refusal in done[-1].refused:
+        additions.append(examples.add((pair.example for pair in pairs if trust or not pair.doubt), strict=False))
+        for refusal in additions[-1].refused:
             problems.refuse(refusal.reason)
     _report_additions(
-        done, problems.refusals, f", doubtful {doubts}{' (not imported; --trust imports them)' if doubts else ''}"
+        additions, problems.refusals, f", doubtful {doubts}{' (not imported; --trust imports them)' if doubts else ''}"
     )
     return 2 if problems.unreadable else 1 if problems.refusals or doubts else 0
 
@@ -237,30 +237,30 @@ def _rewrite_questions(options: CompletionOptions, form: Literal["rephrased", "s
     from ..resources.factory import make_translator_factory
     from ..settings import PRESETS, Settings
 
-    plain = PRESETS["revision"]["simplify_temperature"]
-    settings = Settings(prompt_tokens=12_000, max_output_tokens=4_000, simplify_temperature=plain)
+    temperature = PRESETS["revision"]["simplify_temperature"]
+    settings = Settings(prompt_tokens=12_000, max_output_tokens=4_000, simplify_temperature=temperature)
     translator = make_translator_factory(options.model, options.base_url)(settings)
     if translator is None:
         raise ModelError("rephrasing and simplifying need a chat model: pass --model")
-    with options.open(make=False) as examples, Progress(console=Console(stderr=True)) as shown:
-        bar = shown.add_task(form, total=None)
-        found = complete_example_pairs(
+    with options.open(make=False) as examples, Progress(console=Console(stderr=True)) as display:
+        bar = display.add_task(form, total=None)
+        outcome = complete_example_pairs(
             examples,
             forms,
             lambda example: getattr(example, form),
             translator,
             calls=options.calls,
             jobs=options.jobs,
-            tell=lambda now: shown.update(bar, completed=now.done, total=now.pairs),
+            report=lambda now: display.update(bar, completed=now.done, total=now.pairs),
         )
     if options.as_json:
-        say(json.dumps(asdict(found)))
+        say(json.dumps(asdict(outcome)))
         return
-    remaining = found.pairs - found.done
-    say(f"{found.done} of {found.pairs} pairs are {form}, {found.calls} calls")
-    if remaining:
-        why = f"{found.failed} replies could not be used" if found.failed else "the calls were used up"
-        say(f"{remaining} remain ({why}): run the command again to continue")
+    remaining_count = outcome.pairs - outcome.done
+    say(f"{outcome.done} of {outcome.pairs} pairs are {form}, {outcome.calls} calls")
+    if remaining_count:
+        reason = f"{outcome.failed} replies could not be used" if outcome.failed else "the calls were used up"
+        say(f"{remaining_count} remain ({reason}): run the command again to continue")
 
 
 @app.command("list")
@@ -352,9 +352,9 @@ def reindex(store_options: StoreOptions) -> None:
         say(f"indexed {examples.reindex()} examples")
 
 
-def _report_additions(done: Sequence[AddedExamples], refusals: int = 0, remark: str = "") -> None:
-    new_count, old_count = sum(part.added for part in done), sum(part.known for part in done)
-    update_count = sum(part.updated for part in done)
+def _report_additions(additions: Sequence[AddedExamples], refusals: int = 0, remark: str = "") -> None:
+    new_count, old_count = sum(addition.added for addition in additions), sum(part.known for part in additions)
+    update_count = sum(part.updated for part in additions)
     note = f", simplified anew {update_count}" if update_count else ""
     say(f"added {new_count}, already stored {old_count}, refused {refusals}{note}{remark}")
 
@@ -368,6 +368,6 @@ def _print_examples(hits: Iterable[FoundExample], as_json: bool) -> None:
         else:
             example = hit.example
             scope = "shared" if example.shared else f"for {example.owner or example.database} alone"
-            when = f"{example.added:%Y-%m-%d %H:%M}" if example.added else "built in"
-            head = f"{hit.id}  {example.database}  {example.source}  {when}  {scope}"
+            added_time = f"{example.added:%Y-%m-%d %H:%M}" if example.added else "built in"
+            head = f"{hit.id}  {example.database}  {example.source}  {added_time}  {scope}"
             say(f"{head}\n  {example.question}\n  {example.sql}")

@@ -70,19 +70,19 @@ def check(
         )
         results = list(_check_verified_queries(database, limits, examples, embedding))
     queries = [{"what": example.question, "source": example.source, "why": why} for example, why in results if why]
-    wrong = [*problems, *queries]
+    faults = [*problems, *queries]
     if as_json:
         print_json_line(
-            {"entries": len(definitions.entries), "queries": len(results), "problems": wrong, "unchecked": open_ones}
+            {"entries": len(definitions.entries), "queries": len(results), "problems": faults, "unchecked": open_ones}
         )
     else:
-        for problem in [*wrong, *open_ones]:
+        for problem in [*faults, *open_ones]:
             warn(f"{problem['source']}: {problem['what']}: {problem['why']}")
         note = f", {len(unchecked)} not checked" if unchecked else ""
         valid = len(definitions.entries) - len(failures) - len(unchecked)
         say(f"definitions: {valid} valid, {len(problems)} invalid{note}")
         say(f"verified queries: {len(results) - len(queries)} run, {len(queries)} do not")
-    raise typer.Exit(1 if wrong else 0)
+    raise typer.Exit(1 if faults else 0)
 
 
 @app.command()
@@ -131,7 +131,7 @@ def suggest(
     from ...tools.knowledge.proposals import suggest_entries
 
     with options.open() as database:
-        queries = [query for place in source for query in _read_logged_queries(place, database)]
+        queries = [query for log_source in source for query in _read_logged_queries(log_source, database)]
         suggestions = suggest_entries(queries, database.schema(), least)
     for suggestion in suggestions:
         entry = suggestion.entry
@@ -170,10 +170,10 @@ def _check_verified_queries(
     """Yield the examples of a database, each with the error of its query or ''."""
     from ...tools.examples import ExampleStore, database_identity, get_store_folder, has_example_store, make_embedding
 
-    place = store or get_store_folder()
-    if not has_example_store(place):
+    location = store or get_store_folder()
+    if not has_example_store(location):
         return
-    with ExampleStore.open(place, make_embedding(embedding)) as examples:
+    with ExampleStore.open(location, make_embedding(embedding)) as examples:
         for hit in examples.seen_by(database).visible(database_identity(database)):
             if hit.example.owner == database_identity(database):
                 try:
@@ -196,8 +196,8 @@ def _read_logged_queries(source: str, database: Database) -> Iterator[str]:
                 f"{database.name} has no query log, because it is not a server: give a file of SQL to --from"
             )
         queries = database.engine.read_query_log(MOST)
-        if hidden := queries.count(UNREADABLE):
-            warn(f"this login cannot read {hidden} queries of other people: GRANT pg_read_all_stats TO it")
+        if unreadable_count := queries.count(UNREADABLE):
+            warn(f"this login cannot read {unreadable_count} queries of other people: GRANT pg_read_all_stats TO it")
         yield from (query for query in queries if query != UNREADABLE)
         return
     path = Path(source)

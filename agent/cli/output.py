@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from .app import OutputOptions
 
 
-_SHOWN = ("table", *FORMATS)  # what `--format` takes; `table` shows the answer
+_FORMAT_NAMES = ("table", *FORMATS)  # what `--format` takes; `table` shows the answer
 
 
 def _check_output_options(output: OutputOptions) -> Format | None:
     """Check the output options; return the row format that `--format` names, if any."""
-    if output.form not in (None, *_SHOWN):
-        raise SettingsError(f"there is no format {output.form!r}: choose one of {', '.join(_SHOWN)}")
+    if output.form not in (None, *_FORMAT_NAMES):
+        raise SettingsError(f"there is no format {output.form!r}: choose one of {', '.join(_FORMAT_NAMES)}")
     form = None if output.form == "table" else output.form
     if output.as_json and form:
         raise SettingsError("--json prints the whole answer, --format only its rows: choose one of them")
@@ -41,8 +41,8 @@ def _check_output_options(output: OutputOptions) -> Format | None:
         raise SettingsError(f"a file cannot have the format table: choose one of {', '.join(FORMATS)} with --format")
     if output.file is None and form in BINARY and sys.stdout.isatty():
         raise SettingsError(f"{form} cannot be printed as text: name a file with --output")
-    if target_form := form or (infer_export_format(output.file) if output.file else None):
-        check_format_installed(target_form)
+    if row_format := form or (infer_export_format(output.file) if output.file else None):
+        check_format_installed(row_format)
     if output.chart:
         verbs.check_chart_file(output.chart)
     return form
@@ -51,9 +51,9 @@ def _check_output_options(output: OutputOptions) -> Format | None:
 def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: Format | None) -> bool:
     """Print an answer and write the requested files; return whether everything worked."""
     if output.as_json:
-        cut = len(answer.rows) if output.limit is None else output.limit
-        if len(answer.rows) > cut:
-            record = replace(answer.record, rows=answer.rows[:cut], row_count=cut, truncated=True)
+        row_limit = len(answer.rows) if output.limit is None else output.limit
+        if len(answer.rows) > row_limit:
+            record = replace(answer.record, rows=answer.rows[:row_limit], row_count=row_limit, truncated=True)
             print_json_line(Answer(record, answer.thread).to_dict())
         else:
             print_json_line(answer.to_dict())
@@ -67,13 +67,13 @@ def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: F
         return False
     if output.file:
         outcome = verbs.export(answer, agent.resources, output.file, form, rows=output.limit)
-        more = "; the query gives more" if outcome.truncated else ""
-        warn(f"wrote {outcome.rows:,} rows to {output.file}{more}")
+        note = "; the query gives more" if outcome.truncated else ""
+        warn(f"wrote {outcome.rows:,} rows to {output.file}{note}")
     if not output.chart:
         return True
-    drawn, message = write_chart_file(answer, output.chart)
+    has_chart, message = write_chart_file(answer, output.chart)
     warn(message)
-    return drawn
+    return has_chart
 
 
 def print_unrun_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
@@ -123,10 +123,10 @@ def _list_query_tables(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
 
 def write_chart_file(answer: Answer, file: Path) -> tuple[bool, str]:
     """Write an answer's chart to a file; return whether a chart fits, and a message."""
-    drawn = verbs.draw(answer, file)
-    if drawn is None:
+    drawing = verbs.draw(answer, file)
+    if drawing is None:
         return False, f"no chart fits this result: {file} is not written"
-    return True, f"wrote a {drawn.kind} chart to {file}"
+    return True, f"wrote a {drawing.kind} chart to {file}"
 
 
 def _print_rows(answer: Answer, agent: SQLAgent, form: Format, limit: int | None) -> None:

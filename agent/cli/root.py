@@ -108,13 +108,13 @@ class RootCommandGroup(TyperGroup):
             warn(f"tableturn: {error}")
             raise typer.Exit(USAGE_ERROR) from error
         except TyperException as error:
-            words = [self.name, *(part for word in ctx.obj for part in word.split("="))]  # the laboratory has another
+            words = [self.name, *(piece for word in ctx.obj for piece in word.split("="))]  # the laboratory has another
             for old, instead in self.removed.items():
-                gone = ["tableturn", *old.split()]
-                if words[:2] == gone[:2] and {*gone} <= {*words}:
+                old_words = ["tableturn", *old.split()]
+                if words[:2] == old_words[:2] and {*old_words} <= {*words}:
                     _, dashes, option = old.partition("--")
-                    what = f"--{option}" if dashes else f"`tableturn {old}`"
-                    warn(f"tableturn: {what} was removed: {instead}")
+                    old_name = f"--{option}" if dashes else f"`tableturn {old}`"
+                    warn(f"tableturn: {old_name} was removed: {instead}")
                     raise typer.Exit(USAGE_ERROR) from error
             raise
         except (typer.Exit, typer.Abort, EOFError, BrokenPipeError):

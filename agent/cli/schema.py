@@ -49,19 +49,19 @@ def annotate(
         store = agent.resources.schemas.annotations()
         target = store.open_fresh_store() if again else store
         try:
-            done, usage = describe_whole_schema(agent.resources, agent.settings, target, calls)
+            progress, usage = describe_whole_schema(agent.resources, agent.settings, target, calls)
         except ModelError as error:
             raise ModelError(f"{error}; descriptions so far are saved; run the same command to continue") from error
-    if again and not done.remaining:
+    if again and not progress.remaining:
         store.merge_fresh_store(target)
         target = store
     descriptions = target.read()
     counts = {
         "tables": sum(map(bool, descriptions.tables.values())),
         "columns": sum(map(bool, descriptions.columns.values())),
-        "left": done.remaining,
-        "cut": done.cut,
-        "unusable": done.unusable,
+        "left": progress.remaining,
+        "cut": progress.cut,
+        "unusable": progress.unusable,
         "calls": usage.llm_calls,
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
@@ -70,12 +70,12 @@ def annotate(
         say(json.dumps(counts))
         return
     say(f"{counts['tables']} tables and {counts['columns']} columns described, {counts['calls']} calls")
-    if done.cut:
-        say(f"{done.cut} replies were cut at the output limit; what they lacked was asked for again")
-    if done.unusable:
-        say(f"{done.unusable} replies described nothing: use --again, or another model")
-    if done.remaining:
-        say(f"{done.remaining} remain: run the command again to continue")
+    if progress.cut:
+        say(f"{progress.cut} replies were cut at the output limit; what they lacked was asked for again")
+    if progress.unusable:
+        say(f"{progress.unusable} replies described nothing: use --again, or another model")
+    if progress.remaining:
+        say(f"{progress.remaining} remain: run the command again to continue")
 
 
 _WINDOWS = 4  # windows of a long history that are gone through: what lies further back has no more say in the last one
@@ -243,7 +243,7 @@ def _list_column_egress_levels(database: Database, mask: Callable[[str], str]) -
 def _format_egress_levels(levels: dict[str, Any]) -> str:
     lines: list[str] = []
     for column in levels["columns"]:
-        lines.append(f"{column['table']}.{column['name']}: {_SAYS[column['level']]}")
+        lines.append(f"{column['table']}.{column['name']}: {_LEVEL_TEXTS[column['level']]}")
         samples = ", ".join(column["samples"])
         if column["level"] == "values":
             lines.append(f"    such as {samples}" if samples else "    no samples")
@@ -252,7 +252,7 @@ def _format_egress_levels(levels: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-_SAYS = {
+_LEVEL_TEXTS = {
     "values": "values are sent: samples, values that a question mentions, results",
     "statistics": "only counts and its kind are sent, no value",
     "none": "only its name and type are sent",

@@ -44,17 +44,17 @@ def annotate(run: Run) -> Body[list[str]]:
     schema = yield from do(resources.database.schema)
     store = yield from do(resources.schemas.annotations)
     try:
-        done = yield from describe(
+        progress = yield from describe(
             schema, store, calls=calls, prompt_tokens=settings.prompt_tokens, annotator=run.annotator()
         )
     except (ModelError, NotUnderstood) as error:
         return [f"the schema was not described further: {error}"]
     notes: list[str] = []
-    if done.remaining:
-        cut = f"; {done.cut} descriptions were cut at max_output_tokens" if done.cut else ""
-        notes.append(f"{done.remaining} columns and tables are not described yet{cut}")
-    if done.unusable:
-        notes.append(f"{done.unusable} replies described nothing: `tableturn annotate --again` asks again")
+    if progress.remaining:
+        note = f"; {progress.cut} descriptions were cut at max_output_tokens" if progress.cut else ""
+        notes.append(f"{progress.remaining} columns and tables are not described yet{note}")
+    if progress.unusable:
+        notes.append(f"{progress.unusable} replies described nothing: `tableturn annotate --again` asks again")
     return notes
 
 
@@ -82,8 +82,8 @@ def describe(
     annotations = store.read()
     columns = max(1, min(COLUMNS_A_CALL, prompt_tokens // _TOKENS_A_COLUMN))
     tables = max(1, min(TABLES_A_CALL, prompt_tokens // _TOKENS_A_TABLE))
-    calls_made = cut = unusable = 0
-    while calls_made < calls:
+    call_count = cut_count = unusable = 0
+    while call_count < calls:
         if pairs := tuple(annotations.list_undescribed_columns(schema)[:columns]):
             names = [(table.name, column.name) for table, column in pairs]
             phrases = yield from _request_phrases(AnnotateColumnsTask(pairs, schema.dialect), len(pairs), annotator)
@@ -94,13 +94,13 @@ def describe(
         else:
             break
         if None in phrases:
-            columns, tables, cut = max(1, columns // 2), max(1, tables // 2), cut + 1
+            columns, tables, cut_count = max(1, columns // 2), max(1, tables // 2), cut_count + 1
         elif not any(phrases):
             unusable += 1
         annotations = yield from do(partial(store.add, phrases_by_name))
-        calls_made += 1
+        call_count += 1
     missing = len(annotations.list_undescribed_columns(schema)) + len(annotations.list_undescribed_tables(schema))
-    return AnnotationProgress(calls_made, missing, cut, unusable)
+    return AnnotationProgress(call_count, missing, cut_count, unusable)
 
 
 def _map_names_to_phrases(names: Sequence[Name], phrases: Phrases) -> dict[Name, str]:
@@ -112,7 +112,7 @@ def _request_phrases(
 ) -> Body[Phrases]:
     """Request descriptions; return '' for each if the reply is unusable, None if truncated."""
     try:
-        done = yield from ask(task, annotator)
+        result = yield from ask(task, annotator)
     except ReplyError as error:
         return (None if error.kind == "cut" and count > 1 else "",) * count
-    return done.reply
+    return result.reply

@@ -119,7 +119,7 @@ def complete_example_pairs(
     *,
     calls: int,
     jobs: int = 4,
-    tell: Callable[[PairProgress], object] = lambda _: None,
+    report: Callable[[PairProgress], object] = lambda _: None,
 ) -> PairProgress:
     """Add missing rephrased or simplified questions to stored examples, dialogue by dialogue."""
     everything, asker = group_pairs_into_dialogues(store), RequestLimitedTranslator(translator, calls)
@@ -141,9 +141,9 @@ def complete_example_pairs(
                 attempts = future.result()
                 if pairs := [example for example in attempts if has(example)]:
                     store.add(pairs, strict=False)
-                done, failures = progress.done + len(pairs), progress.failed + len(attempts) - len(pairs)
-                progress = PairProgress(done, progress.pairs, failures, asker.calls)
-                tell(progress)
+                done_count, failures = progress.done + len(pairs), progress.failed + len(attempts) - len(pairs)
+                progress = PairProgress(done_count, progress.pairs, failures, asker.calls)
+                report(progress)
         finally:
             threads.shutdown(cancel_futures=True)
     return progress

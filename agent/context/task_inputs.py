@@ -147,7 +147,7 @@ def _group_similar_tables(part: Schema, schema: Schema) -> tuple[tuple[str, tupl
     others = find_table_families(schema)
     first = {id(others[table.name]): table.name for table in reversed(part.tables) if table.name in others}
     groups = ((name, [other for other in others[name] if not part.table(other)]) for name in reversed(first.values()))
-    return tuple((name, tuple(sorted(like))) for name, like in groups if like)
+    return tuple((name, tuple(sorted(similar))) for name, similar in groups if similar)
 
 
 def choose_reply_form(turn: Turn, settings: Settings) -> ReplyForm:
@@ -166,7 +166,7 @@ def make_generate_task(state: AgentState, run: Run) -> Body[GenerateSQLTask]:
 
 def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
     settings, turn, database, schema = run.settings, load_turn(state), run.resources.database, run.schema
-    own_form, part = settings.prompt_style == "full", _select_shown_schema(state, schema)
+    has_own_form, part = settings.prompt_style == "full", _select_shown_schema(state, schema)
     if schema.shown_column_count > MOST_COLUMNS:
         part = shorten_schema(part, schema)
     complete = schema.shown_column_count == part.shown_column_count and len(schema.tables) == len(part.tables)
@@ -176,7 +176,7 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
         names = dict.fromkeys([*likely, *(table.name for table in schema.tables)])
         hidden = [name for name in names if part.table(name) is None]
     copies, alike = list[str](), ()
-    if own_form and hidden:
+    if has_own_form and hidden:
         alike = _group_similar_tables(part, schema)
         copies = [name for name in hidden if name in find_copies(schema)]
         kin, aside = find_table_families(schema), {*copies, *(name for _, names in alike for name in names)}
@@ -185,11 +185,11 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
     attempts, day = get_attempts(state), date.today()
     rephrasing, wording = turn.rephrasing, get_full_question(turn)
     # What the question as it was made says no more than as it was asked is left out.
-    beside = Rephrasing("", "") if rephrasing.rephrased == wording else rephrasing
-    plain = rephrasing.simplified if settings.show_simplified and rephrasing.simplified != wording else ""
+    new_rephrasing = Rephrasing("", "") if rephrasing.rephrased == wording else rephrasing
+    simplified = rephrasing.simplified if settings.show_simplified and rephrasing.simplified != wording else ""
     return GenerateSQLTask(
         question=turn.question,
-        rephrasing=replace(beside, simplified=plain),
+        rephrasing=replace(new_rephrasing, simplified=simplified),
         schema=part if settings.tell_unshown else part.as_complete_schema(),
         history=select_history(state, run),
         base=turn.base,
@@ -216,8 +216,8 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
         engine=database.engine.name,
         reply=choose_reply_form(turn, settings),
         clarified=turn.clarified,
-        declared=schema if complete and own_form else None,  # in whose form all of it is to be seen anyway
-        dialect_notes=dialect_notes(database.dialect) if own_form else (),
+        declared=schema if complete and has_own_form else None,  # in whose form all of it is to be seen anyway
+        dialect_notes=dialect_notes(database.dialect) if has_own_form else (),
         conventions=settings.conventions,
-        today=f"{day.isoformat()}, a {day:%A}" if own_form and settings.today == "clock" else "",
+        today=f"{day.isoformat()}, a {day:%A}" if has_own_form and settings.today == "clock" else "",
     )

@@ -223,10 +223,10 @@ def _unmask_reply(reply: AIMessage, placeholders: PersonalDataPlaceholders) -> A
     content = reply.content
     if isinstance(content, str):
         return reply.model_copy(update={"content": placeholders.restore_text(content)})
-    parts = [
+    blocks = [
         placeholders.restore_text(part)
         if isinstance(part, str)
         else {key: placeholders.restore_text(value) if isinstance(value, str) else value for key, value in part.items()}
         for part in content
     ]
-    return reply.model_copy(update={"content": parts})
+    return reply.model_copy(update={"content": blocks})

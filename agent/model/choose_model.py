@@ -70,8 +70,8 @@ def resolve_model(
         return None
     if provider in ("openai", "azure") and model_name:
         return _open_openai_model(provider, model_name, url, options)
-    ours = provider in ("openai", "azure", OFFLINE)
-    if model_name and not ours and (model := _open_provider(provider, model_name, base_url, options)):
+    is_built_in = provider in ("openai", "azure", OFFLINE)
+    if model_name and not is_built_in and (model := _open_provider(provider, model_name, base_url, options)):
         return model
     raise ModelError(f"unknown model {name!r}: known forms are {KNOWN_FORMS}")
 

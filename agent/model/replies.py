@@ -16,7 +16,7 @@ from ...tools.errors import ModelError
 from ..records import Usage
 
 _LENGTH: Final = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
-_LOOKED_AT: Final = 100_000
+_SAMPLE_SIZE: Final = 100_000
 """Characters of a reply whose tokens are counted; the rest is taken to have as many in the same length."""
 
 _MOST_TOKENS: Final = 100_000_000
@@ -30,15 +30,15 @@ def get_text(message: AIMessage) -> str:
     return str(message.text).encode("utf-8", "replace").decode("utf-8")
 
 
-def get_reply_usage(message: AIMessage, prompt: int) -> Usage:
+def get_reply_usage(message: AIMessage, prompt_tokens: int) -> Usage:
     """Return the token usage of one request, as reported by the server or else estimated."""
     metadata = message.response_metadata
     counts = _get_map(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
     completion = _read_token_count(counts, "completion_tokens", "output_tokens")
     if not completion:
         text = get_text(message)
-        completion = math.ceil(estimate_tokens(text[:_LOOKED_AT]) * max(len(text) / _LOOKED_AT, 1))
-    return Usage(1, _read_token_count(counts, "prompt_tokens", "input_tokens") or prompt, completion)
+        completion = math.ceil(estimate_tokens(text[:_SAMPLE_SIZE]) * max(len(text) / _SAMPLE_SIZE, 1))
+    return Usage(1, _read_token_count(counts, "prompt_tokens", "input_tokens") or prompt_tokens, completion)
 
 
 def is_truncated(message: AIMessage) -> bool:
@@ -114,14 +114,14 @@ def is_closed_event_loop_error(error: Exception) -> bool:
 
 
 def explain_model_failure(label: str, error: Exception) -> str:
-    """Return how a model failed; '' for what is recovered from, ours, or this prompt's own."""
+    """Return how a model failed; '' if the fault is recoverable, tableturn's or the prompt's."""
     if isinstance(error, ModelError) or is_closed_event_loop_error(error) or is_temperature_rejection(error):
         return ""
-    too_long = any("ContextOverflow" in base.__name__ for base in type(error).__mro__)
+    is_too_long = any("ContextOverflow" in base.__name__ for base in type(error).__mro__)
     text = str(error).lower()
-    refused = get_http_status(error) == 400 and any(words in text for words in _PROMPT_ERRORS)
-    own = too_long or refused or get_http_status(error) == 413
-    return "" if own else str(make_model_error(label, error))
+    is_refusal = get_http_status(error) == 400 and any(words in text for words in _PROMPT_ERRORS)
+    is_prompt_error = is_too_long or is_refusal or get_http_status(error) == 413
+    return "" if is_prompt_error else str(make_model_error(label, error))
 
 
 def get_http_status(error: Exception) -> int | None:
@@ -141,8 +141,8 @@ def _describe_error_with_advice(error: Exception) -> tuple[str, str]:
                 "check the base URL, and any proxy or sign-in on the way",
             )
         return "sent a reply in an unknown format", "check that the server speaks the expected protocol"
-    for part, failure, advice in _BY_NAME:
-        if any(part in name for name in names):
+    for name_part, failure, advice in _BY_NAME:
+        if any(name_part in name for name in names):
             return failure, advice
     status = get_http_status(error)
     if status == 400 and any(words in str(error).lower() for words in _TOO_LONG):

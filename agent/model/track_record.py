@@ -77,8 +77,8 @@ def read_records(path: Path) -> Sequence[ModelRunRecord]:
             if number == len(lines):
                 break
             fault = error.errors(include_url=False)[0]
-            why = f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip()
-            raise SettingsError(f"{path}, line {number}: not a record of a model: {why}") from error
+            problem = f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip()
+            raise SettingsError(f"{path}, line {number}: not a record of a model: {problem}") from error
     return records
 
 
@@ -116,8 +116,8 @@ def _compute_strong_model_chance(right: int, n: int) -> float:
     """Return the probability that a strong model has at most `right` of `n` answers right."""
 
     def compute_exact_probability(k: int) -> float:
-        ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-        return math.exp(ways + k * math.log(STRONG) + (n - k) * math.log(1 - STRONG))
+        log_ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+        return math.exp(log_ways + k * math.log(STRONG) + (n - k) * math.log(1 - STRONG))
 
     return math.fsum(map(compute_exact_probability, range(min(right, n) + 1)))
 
@@ -142,8 +142,8 @@ def read_model_score(model: str, path: Path) -> ModelScore | None:
 def read_model_track_record(model: str, database: str, path: Path) -> ModelTrackRecord:
     """Return a model's scores on the database with this short name, and on other databases."""
     scores = _read_scores_by_database(model, path)
-    others = [score for name, score in scores.items() if name != database]
-    return ModelTrackRecord(scores.get(database, ModelScore()), sum(others, ModelScore()))
+    other_scores = [score for name, score in scores.items() if name != database]
+    return ModelTrackRecord(scores.get(database, ModelScore()), sum(other_scores, ModelScore()))
 
 
 def _read_scores_by_database(model: str, path: Path) -> Mapping[str, ModelScore]:

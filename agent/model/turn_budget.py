@@ -50,14 +50,14 @@ class TurnBudget(NamedTuple):
         """The remaining time in seconds."""
         return self.until - time.monotonic()
 
-    def compute_max_reply_tokens(self, prompt: int, most: int | None) -> int:
+    def compute_max_reply_tokens(self, prompt_tokens: int, limit: int | None) -> int:
         """Return the maximum number of tokens for the next reply."""
         self.check_time_left()
         self.check_requests_left()
-        tokens = self.tokens - prompt
+        tokens = self.tokens - prompt_tokens
         if tokens < LEAST_REPLY:
             raise BudgetReached("this question has used up its tokens (turn_tokens)")
-        return tokens if most is None else min(tokens, most)
+        return tokens if limit is None else min(tokens, limit)
 
     def check_time_left(self) -> None:
         """Raise `BudgetReached` if no time is left."""
@@ -82,14 +82,14 @@ class TaskAllowance:
     def cancel_requests(self) -> None:
         """Send no more requests, and close connections that wait for a reply."""
         self.called_off = True
-        for hang_up in self._hang_ups:
-            hang_up()
+        for close_connection in self._hang_ups:
+            close_connection()
 
-    def register_connection_closer(self, hang_up: Callable[[], None]) -> None:
+    def register_connection_closer(self, close_connection: Callable[[], None]) -> None:
         """Register a function that closes a connection; call it at once if already cancelled."""
-        self._hang_ups.append(hang_up)
+        self._hang_ups.append(close_connection)
         if self.called_off:
-            hang_up()
+            close_connection()
 
     @property
     def remaining_budget(self) -> TurnBudget:
@@ -112,9 +112,9 @@ def compute_node_budget(
     costs = usage.values()
     calls = max(settings.turn_calls - sum(cost.llm_calls for cost in costs), 0)
     tokens = max(settings.turn_tokens - sum(cost.prompt_tokens + cost.completion_tokens for cost in costs), 0)
-    until = time.monotonic() + settings.turn_seconds - sum(cost.seconds for cost in costs) - elapsed
+    deadline = time.monotonic() + settings.turn_seconds - sum(cost.seconds for cost in costs) - elapsed
     task_seconds = settings.request_seconds * (settings.request_retries + 1) * TRIES
-    return TurnBudget(calls // shares + (number < calls % shares), tokens // shares, until, task_seconds)
+    return TurnBudget(calls // shares + (number < calls % shares), tokens // shares, deadline, task_seconds)
 
 
 def _set_context_variable(variable: ContextVar[T], value: T) -> Generator[None]:

@@ -43,7 +43,7 @@ _ORDINALS = {
     )
     for number, word in enumerate(words.split(), 1)
 }
-_NUMBERED = re.compile(
+_NUMBERED_REPLY = re.compile(
     rf"(?:(?:the|die|das|der|option|choice|number|nr\.?|no\.?) )?#?(?P<number>\d{{1,2}}|{'|'.join(_ORDINALS)})"
     r"(?: (?:one|option|choice))?",
     re.IGNORECASE,
@@ -58,7 +58,7 @@ def _parse_choice_reply(reply: object, choices: tuple[str, ...]) -> tuple[str, s
     plain = words.strip(" .,;:!?)\"'“”")
     if words in choices or not choices or not plain:
         return words, ""
-    if match := _NUMBERED.fullmatch(plain):
+    if match := _NUMBERED_REPLY.fullmatch(plain):
         number = _ORDINALS.get(match["number"].lower()) or int(match["number"])
         if 1 <= number <= len(choices):
             return choices[number - 1], ""

@@ -27,7 +27,7 @@ HIGH_DRAFTS = 3  # drafts side by side at high effort
 MORE_DRAFTS = 2  # drafts that are added to one that failed: with it, two can outvote one
 _SELECTORS = ("skeleton", "question", "voted")  # ways of choosing examples, taken in turn
 _TEMPERATURE = 0.7  # of every draft except the first
-_REASONED = 3  # every third draft is reasoned in code where the others aren't (`Settings.candidate_reasoning`)
+_CODE_INTERVAL = 3  # every third draft is reasoned in code where the others aren't (`Settings.candidate_reasoning`)
 
 
 def count_drafts(settings: Settings) -> int:
@@ -55,7 +55,7 @@ def vary_draft_settings(settings: Settings, number: int) -> Settings:
     if settings.examples in _SELECTORS:
         index = _SELECTORS.index(settings.examples)
         change["examples"] = _SELECTORS[(index + number) % len(_SELECTORS)]
-    if settings.candidate_reasoning and number % _REASONED == _REASONED - 1:
+    if settings.candidate_reasoning and number % _CODE_INTERVAL == _CODE_INTERVAL - 1:
         change["reason"] = "pot" if settings.reason == "off" else "off"
     return settings.model_copy(update=change)
 
@@ -114,18 +114,18 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
         return update | stop | {"drafts": Overwrite([])}
     attempts = [*earlier, *(draft.attempt for draft in drafts if draft.attempt is not None)]
     if not attempts:
-        why = drafts[0].stop.why if drafts[0].stop else ""
-        return update | end_turn(turn, "error", why, "failed", notes)
+        stop_reason = drafts[0].stop.why if drafts[0].stop else ""
+        return update | end_turn(turn, "error", stop_reason, "failed", notes)
     groups = group_attempts_by_result(attempts)
     best = groups[0].best if groups else attempts[0]
     origin = next((draft for draft in drafts if draft.attempt is best), None)
-    others = [replace(attempt, source="candidate") for attempt in attempts if attempt is not best]
+    other_attempts = [replace(attempt, source="candidate") for attempt in attempts if attempt is not best]
     if origin is not None:
         turn = replace(turn, caveats=origin.caveats, code=origin.code, rephrasing=origin.understood or turn.rephrasing)
-    update |= make_update("critique", turn, notes, attempts=dump_all([*others, best]))
+    update |= make_update("critique", turn, notes, attempts=dump_all([*other_attempts, best]))
     if over_budget:
-        why = f"not all queries were written: {over_budget[0].why}"
-        return update | end_turn(turn, "budget", why, "capped", notes)
+        stop_reason = f"not all queries were written: {over_budget[0].why}"
+        return update | end_turn(turn, "budget", stop_reason, "capped", notes)
     if not run.settings.merge or len(groups) < 2:
         return update
     proposals = tuple(
@@ -139,9 +139,9 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
     )
     task = MergeProposalsTask((yield from make_generate_task(state, run)), proposals)
     try:
-        done = yield from ask(task)
+        result = yield from ask(task)
     except BudgetReached as error:
         return update | end_turn(turn, "budget", f"the queries were not combined into one: {error}", "capped", notes)
     except NO_REPLY as error:
         return update | {"notes": [*notes, f"the queries were not combined into one: {error}"]}
-    return update | make_execute_update(turn, done, "merged", notes)
+    return update | make_execute_update(turn, result, "merged", notes)

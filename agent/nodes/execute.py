@@ -48,8 +48,8 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         }
         decision = parse_approval_reply(interrupt(request), draft, can_save)
         if decision.action == "reject":
-            why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
-            return end_turn(turn, "declined", why, "capped" if state.get("attempts") else "failed")
+            explanation = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
+            return end_turn(turn, "declined", explanation, "capped" if state.get("attempts") else "failed")
     sql = draft if decision.sql == draft else (yield from _spell_names_for_engine(decision.sql, run))
 
     def estimate_and_run_query(sql: str) -> tuple[Estimate | None, Table | QueryError]:
@@ -70,8 +70,8 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     run.emit({"event": "executing", "sql": sql})
     (cost, outcome), notes = (yield from do(partial(estimate_and_run_query, sql))), list[str]()
     is_edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
-    approved = turn.approve or run.settings.approve
-    may_correct = isinstance(outcome, QueryError) and not (is_edited or approved)
+    needs_approval = turn.approve or run.settings.approve
+    may_correct = isinstance(outcome, QueryError) and not (is_edited or needs_approval)
     if may_correct and (correction := (yield from do(partial(_correct_names, sql, outcome, state, run)))):
         retry = yield from do(partial(estimate_and_run_query, correction.sql))
         if not isinstance(retry[1], QueryError):
@@ -140,14 +140,14 @@ def parse_approval_reply(reply: object, sql: str, can_save: bool) -> ApprovalDec
     if isinstance(reply, Mapping):
         return _parse_decision_fields(cast("Mapping[object, object]", reply), sql)
     words = str(reply).strip()
-    plain = words.lower().rstrip(".!")
-    if plain in APPROVED:
+    bare_words = words.lower().rstrip(".!")
+    if bare_words in APPROVED:
         return ApprovalDecision("approve", sql)
-    if plain in SAVED or (can_save and plain == "3"):
+    if bare_words in SAVED or (can_save and bare_words == "3"):
         return ApprovalDecision("approve", sql, save=True)
     if begins_sql(words):
         return ApprovalDecision("edit", words)
-    return ApprovalDecision("reject", sql, "" if plain in REJECTED else words)
+    return ApprovalDecision("reject", sql, "" if bare_words in REJECTED else words)
 
 
 def _parse_decision_fields(fields: Mapping[object, object], sql: str) -> ApprovalDecision:

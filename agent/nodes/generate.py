@@ -24,10 +24,10 @@ def generate(state: AgentState, run: Run) -> Body[Update]:
     turn = load_turn(state)
     task = yield from make_generate_task(state, run)
     try:
-        done = yield from ask(task)
+        result = yield from ask(task)
     except NO_REPLY as error:
         return end_without_sql(turn, error)
-    return make_draft_update(turn, done, run.settings)
+    return make_draft_update(turn, result, run.settings)
 
 
 def revise_query(state: AgentState, run: Run) -> Body[Update]:
@@ -49,10 +49,10 @@ def revise_query(state: AgentState, run: Run) -> Body[Update]:
         by_draft=run.settings.examples == "draft",
     )
     try:
-        done = yield from ask(task)
+        result = yield from ask(task)
     except NO_REPLY as error:
         return end_turn(turn, get_stop_kind(error), f"the query was not corrected: {error}", "capped")
-    return make_execute_update(turn, done, "revision")
+    return make_execute_update(turn, result, "revision")
 
 
 _DECLINED = {
@@ -62,9 +62,9 @@ _DECLINED = {
 """The answer where the translator gives no reply of its own."""
 
 
-def make_execute_update(turn: Turn, done: Done[SQLDraft], source: AttemptSource, notes: Iterable[str] = ()) -> Update:
+def make_execute_update(turn: Turn, result: Done[SQLDraft], source: AttemptSource, notes: Iterable[str] = ()) -> Update:
     """Return the state update that makes the SQL of a draft run next."""
-    draft = done.reply
+    draft = result.reply
     turn = replace(
         turn,
         written=draft.sql,
@@ -73,23 +73,23 @@ def make_execute_update(turn: Turn, done: Done[SQLDraft], source: AttemptSource,
         caveats=draft.caveats,
         rephrasing=draft.understood or turn.rephrasing,
     )
-    return make_update("execute", turn, [*notes, *done.notes, *draft.notes], sql=draft.sql, sql_source=source)
+    return make_update("execute", turn, [*notes, *result.notes, *draft.notes], sql=draft.sql, sql_source=source)
 
 
-def make_draft_update(turn: Turn, done: Done[SQLDraft], settings: Settings) -> Update:
+def make_draft_update(turn: Turn, result: Done[SQLDraft], settings: Settings) -> Update:
     """Return the update that runs a draft, asks the person back, or declines."""
-    if done.reply.declines and done.reply.understood is not None:
+    if result.reply.declines and result.reply.understood is not None:
         # About the question as it stands. What may not be declined is no reply to the task: there is a way to go.
-        standing = turn.rephrasing
+        rephrasing = turn.rephrasing
         about = replace(
-            done.reply.understood,
-            rephrased=standing.rephrased,
-            simplified=standing.simplified,
-            self_contained=standing.self_contained,
+            result.reply.understood,
+            rephrased=rephrasing.rephrased,
+            simplified=rephrasing.simplified,
+            self_contained=rephrasing.self_contained,
         )
-        stop = decline_or_ask(turn, about, settings, done.notes)
-        return stop or end_turn(turn, "error", done.reply.understood.reply, "failed", done.notes)
-    return make_execute_update(turn, done, "draft")
+        stop = decline_or_ask(turn, about, settings, result.notes)
+        return stop or end_turn(turn, "error", result.reply.understood.reply, "failed", result.notes)
+    return make_execute_update(turn, result, "draft")
 
 
 def decline_or_ask(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()) -> Update | None:

@@ -76,9 +76,9 @@ def link(state: AgentState, run: Run) -> Body[Update]:
     )
     if settings.link_schema:  # what the schema form may say of items: used before (Track-SQL's [SN]), asked for whole
         least = max(settings.link_threshold, LEAST_ALL_COLUMNS)
-        used_before = tuple((item.table, item.column or "") for item in schema_link.items if item.used_before)
+        earlier_items = tuple((item.table, item.column or "") for item in schema_link.items if item.used_before)
         all_columns = tuple(schema_link.all_columns(least)) if settings.all_columns else ()
-        turn = replace(turn, marked=used_before, all_columns=all_columns)
+        turn = replace(turn, marked=earlier_items, all_columns=all_columns)
     texts = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
 
     def find_answer_or_unknown_word() -> tuple[list[str], VerifiedAnswer | None, str]:
@@ -108,8 +108,8 @@ def _choose_likely_values(text: str, hits: tuple[ValueMatch, ...], schema: Schem
     values = select_likely_values(text, hits, schema)
     if schema.total_tables == len(schema.tables):
         return values
-    place = {table.name: number for number, table in enumerate(schema.tables)}
-    return tuple(sorted(values, key=lambda match: place[match.table]))
+    table_order = {table.name: number for number, table in enumerate(schema.tables)}
+    return tuple(sorted(values, key=lambda match: table_order[match.table]))
 
 
 @with_fallback("follow-up", None)
@@ -135,7 +135,7 @@ def _list_unused_knowledge_notes(selection: SelectedEntries, turn: Turn, run: Ru
     return notes
 
 
-_LOOKED_THROUGH = 12  # most similar questions of the database among which the same one is
+_CANDIDATES = 12  # most similar questions of the database among which the same one is
 
 
 @with_fallback("examples", None)
@@ -154,7 +154,7 @@ def find_verified_turn_answer(turn: Turn, history: bool, schema: Schema, run: Ru
         store = run.resources.examples.open_own_store()
         if store is None or not store.holds_own(identity):
             return None
-        for group in store.verified(question, _LOOKED_THROUGH, database, identity):
+        for group in store.verified(question, _CANDIDATES, database, identity):
             leaves = [
                 example for example in group if run.resources.masked_database.get_egress_level(example.sql) == "values"
             ]

@@ -54,8 +54,8 @@ def reason(state: AgentState, run: Run) -> Body[Update]:
     except ModelError as error:
         return end_without_sql(turn, error, notes)
     except (ReplyError, NotUnderstood) as error:
-        why = f"the SQL was written without reasoning in code: {error}"
-        return make_update("generate", turn, [*notes, why])
+        note = f"the SQL was written without reasoning in code: {error}"
+        return make_update("generate", turn, [*notes, note])
     return make_execute_update(turn, draft, "draft", notes)
 
 
@@ -70,13 +70,13 @@ def _choose_sandbox_limits(run: Run) -> tuple[SandboxLimits | None, str]:
         return None, f"reasoning with code is off: {error}"
     if problem := find_sandbox_problem(limits.boundary):
         return None, problem
-    within = replace(
+    run_limits = replace(
         limits,
         seconds=min(limits.seconds, settings.code_seconds),
         rows=min(limits.rows, settings.rows),
         result_bytes=min(limits.result_bytes, settings.result_bytes),
     )
-    return within, ""
+    return run_limits, ""
 
 
 def _run_pandas_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[CodeRun, list[str]]]:
@@ -85,8 +85,8 @@ def _run_pandas_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[C
         return CodeRun(code), []
 
     def call_pandas_tool() -> PandasRun:
-        within = replace(limits, seconds=limit_to_remaining_seconds(limits.seconds))
-        return run.resources.tools.run_pandas.call(code=code, limits=within, cancellation=run.cancellation)
+        run_limits = replace(limits, seconds=limit_to_remaining_seconds(limits.seconds))
+        return run.resources.tools.run_pandas.call(code=code, limits=run_limits, cancellation=run.cancellation)
 
     ran = yield from do(call_pandas_tool)
     table, problem = ran.result.table, ran.result.error or "the code left no result"

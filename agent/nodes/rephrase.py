@@ -97,38 +97,38 @@ def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Upd
         _, reply = turn.clarification
         turn = replace(turn, clarified=(*turn.clarified, turn.clarification), sent=())
         if choice := next((offer for offer in turn.offered if offer.words == reply), None):
-            read_as = replace(turn.rephrasing, intent="answerable", reply="", choices=())
+            as_answerable = replace(turn.rephrasing, intent="answerable", reply="", choices=())
             # What was open is settled.
             turn = replace(turn, comments=replace(turn.comments, say="", doubt="", other=None))
-            turn = replace(turn, clarification=None, rephrasing=read_as, written=choice.sql)
+            turn = replace(turn, clarification=None, rephrasing=as_answerable, written=choice.sql)
             return make_update("execute", turn, sql=choice.sql, sql_source="draft")
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
     words = get_full_question(turn)
-    standing = Rephrasing(words, words, self_contained=not history)
+    unchanged = Rephrasing(words, words, self_contained=not history)
     if first:  # what needs no translator
-        schema, plainly = (yield from wait_for(lambda: run.schema)), replace(turn, rephrasing=standing)
+        schema, plainly = (yield from wait_for(lambda: run.schema)), replace(turn, rephrasing=unchanged)
         if answer := answer_table_list_question(turn.question, schema):
             return end_turn(plainly, "schema", answer, "converged")
         asked_back = ask_about_ambiguous_column(turn.question, schema)
         if asked_back and (stop := decline_or_ask(plainly, asked_back, run.settings)):
             return stop
     try:
-        understood = yield from _request_rephrasing(turn, standing, history, run)
+        result = yield from _request_rephrasing(turn, unchanged, history, run)
     except ReplyError as error:
-        understood, notes = None, (f"the question was used as asked: {error}",)
+        result, notes = None, (f"the question was used as asked: {error}",)
     except (ModelError, NotUnderstood) as error:
-        failed_turn = replace(turn, clarification=None, rephrasing=replace(standing, self_contained=True))
+        failed_turn = replace(turn, clarification=None, rephrasing=replace(unchanged, self_contained=True))
         return end_turn(failed_turn, get_stop_kind(error), str(error), "failed")
-    turn = replace(turn, clarification=None, rephrasing=standing, understood=False)
-    if understood is None:
+    turn = replace(turn, clarification=None, rephrasing=unchanged, understood=False)
+    if result is None:
         return make_update("link", turn, notes)
-    turn = replace(turn, rephrasing=understood.reply, understood=run.settings.rephrase != "never")
-    stop = decline_or_ask(turn, understood.reply, run.settings, understood.notes)
-    return stop or make_update("link", turn, understood.notes)
+    turn = replace(turn, rephrasing=result.reply, understood=run.settings.rephrase != "never")
+    stop = decline_or_ask(turn, result.reply, run.settings, result.notes)
+    return stop or make_update("link", turn, result.notes)
 
 
 def _request_rephrasing(
-    turn: Turn, standing: Rephrasing, history: tuple[PastTurn, ...], run: Run
+    turn: Turn, unchanged: Rephrasing, history: tuple[PastTurn, ...], run: Run
 ) -> Body[Done[Rephrasing] | None]:
     """Request a rephrasing of the question; None if the SQL reply will include one."""
     settings = run.settings
@@ -136,7 +136,7 @@ def _request_rephrasing(
         if not (settings.simplify and PAPERS.get(settings.preset, {}).get("simplify")):
             return None
         simple = yield from ask(SimplifyTask(turn.question))
-        return Done(replace(standing, simplified=simple.reply), simple.notes)
+        return Done(replace(unchanged, simplified=simple.reply), simple.notes)
     weak = ""
     # Though one reply could do both: for a translator that cannot, in the papers' prompt forms, and where a later turn
     # has to be understood before one knows which part of a large schema to show.
@@ -163,8 +163,8 @@ def _request_rephrasing(
         evidence=turn.evidence,
         definitions=definitions,
     )
-    done = yield from ask(task)
-    return done._replace(notes=(*done.notes, weak)) if weak else done
+    result = yield from ask(task)
+    return result._replace(notes=(*result.notes, weak)) if weak else result
 
 
 def _make_weak_model_note(run: Run) -> Body[str]:
@@ -211,7 +211,7 @@ _BARE = re.compile(
     r"(?:please )?(?:(?:show|list|give|tell)(?: me)?|what (?:are|is))(?: all)?(?: of)? (?:the|their|its) (\w+)",
     re.IGNORECASE,
 )
-_NAMED = 40  # tables that an answer names
+_MAX_NAMES = 40  # tables that an answer names
 _CHOICES = 6  # tables that are offered
 
 
@@ -221,9 +221,9 @@ def answer_table_list_question(question: str, schema: Schema) -> str:
     if not _TABLES.fullmatch(question.strip(" .?!")) or schema.table("tables") or schema.table("table"):
         return ""
     names = [table.name for table in schema.tables]
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    rest_note = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
     tables = "one table" if len(names) == 1 else f"{len(names):,} tables"
-    return f"The database has {tables}: {', '.join(names[:_NAMED])}{more}."
+    return f"The database has {tables}: {', '.join(names[:_MAX_NAMES])}{rest_note}."
 
 
 @with_fallback("plain questions", None)

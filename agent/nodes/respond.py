@@ -75,9 +75,9 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
         with record_queries() as queries:  # to see how sure the answer is and what it rests on
             return _make_answer_record(state, turn, run), queries
 
-    answer, beside = yield from do(make_answer_recording_queries)
+    answer, sent_queries = yield from do(make_answer_recording_queries)
     if (pending := ask_which_reading_is_meant(answer, turn, run.settings)) is not None:
-        pending = replace(pending, sent=(*(attempt.sql for attempt in get_attempts(state)), *beside.queries))
+        pending = replace(pending, sent=(*(attempt.sql for attempt in get_attempts(state)), *sent_queries.queries))
         return make_update("clarify", pending, attempts=[], drafts=Overwrite([]))
     if answer.sql in turn.to_save:
         answer = yield from _save_as_example(answer, run)
@@ -90,8 +90,8 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
             sql=answer.sql,
             rows=answer.row_count,
             status=answer.status,
-            refused=(*(attempt.sql for attempt in attempts if attempt.error_kind == "rejected"), *beside.refused),
-            queries=(*(attempt.sql for attempt in attempts), *beside.queries),
+            refused=(*(attempt.sql for attempt in attempts if attempt.error_kind == "rejected"), *sent_queries.refused),
+            queries=(*(attempt.sql for attempt in attempts), *sent_queries.queries),
         )
         yield from do(lambda: audit.write(record))
     sql = (answer.sql or "") if answer.status in ("converged", "capped") else ""
@@ -132,15 +132,15 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     chosen = attempts[-1] if attempts else None
     if attempts and best:
         chosen = call_with_fallback("checks", lambda: choose(attempts, code), chosen)
-    reason = call_with_fallback("checks", lambda: _explain_discarded(attempts, chosen, code), "") if chosen else ""
+    reason = call_with_fallback("checks", lambda: _explain_discard(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
     query = analyze_sql(chosen.sql, run.resources.database) if chosen else None
     personal = run.resources.database.personal_tables
-    say = chosen.comments.say if chosen else ""
+    sentence = chosen.comments.say if chosen else ""
     # The model did not know that no row has what it looked for; a value like it may have been meant.
     absent = [literal for literal in chosen.literals if literal.absent] if chosen else []
-    told = "" if absent else say
-    labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, say))
+    told = "" if absent else sentence
+    labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, sentence))
     rows_note = format_row_rules_note(query, personal, labels) if query and personal else ""
     if query and chosen and not rows_note and (tables := run.resources.database.tables_with_totals):
         rows_note = format_kept_totals_note(query, tables, chosen, turn, run, labels)
@@ -165,10 +165,10 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     def make_answer(ledger: Ledger | None) -> AnswerRecord:
         line = ledger.write_line(labels, conclusion.looks.formats) if ledger else ""
         after = (*filter(None, (line, readings.line)), *(note.text for note in conclusion.remarks))
-        lost = int(bool(line or rows_note) or any(literal.near for literal in absent))
-        lost += bool(line and ledger and ledger.repeats_material_rows)
+        rows_lost = int(bool(line or rows_note) or any(literal.near for literal in absent))
+        rows_lost += bool(line and ledger and ledger.repeats_material_rows)
         sure = assess_answer_confidence(
-            attempts, chosen, conclusion.status, comparison, turn, run, readings.agreement, labels, lost
+            attempts, chosen, conclusion.status, comparison, turn, run, readings.agreement, labels, rows_lost
         )
         trust = judge_answer_trust(sure.alone, run, labels) if sql and conclusion.result else UNTOLD
         return AnswerRecord(
@@ -216,16 +216,16 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
         )
 
     def emit_early_answer() -> None:
-        early = make_answer(None)
-        if ask_which_reading_is_meant(early, turn, run.settings) is None:
-            run.emit({"event": EARLY, "answer": dump(early)})
+        early_answer = make_answer(None)
+        if ask_which_reading_is_meant(early_answer, turn, run.settings) is None:
+            run.emit({"event": EARLY, "answer": dump(early_answer)})
 
     # Where turns are written down, no answer is given before that.
     begin = emit_early_answer if run.watched and run.resources.audit is None else None
     return make_answer(make_row_ledger(chosen, query, state, turn, run, begin) if chosen and sql else None)
 
 
-def _explain_discarded(attempts: Sequence[Attempt], best: Attempt, code: CodeResult | None) -> str:
+def _explain_discard(attempts: Sequence[Attempt], best: Attempt, code: CodeResult | None) -> str:
     """Return why the last attempt is not the answer, or '' if it is."""
     chain = [attempt for attempt in attempts if attempt.source != "candidate"]
     last = chain[-1]
@@ -280,8 +280,8 @@ def _make_conclusion(
         looks = build_display(None, code.result, labels.locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, remarks)), code.result, looks, by_code=True)
-    why, kind = (attempt.error, attempt.error_kind) if attempt else ("no query was written", None)
-    text = error_text(f"No query for this question ran: {why}", kind, run.settings.query_seconds, labels)
+    reason, kind = (attempt.error, attempt.error_kind) if attempt else ("no query was written", None)
+    text = error_text(f"No query for this question ran: {reason}", kind, run.settings.query_seconds, labels)
     return _Conclusion("failed", text)
 
 

@@ -42,8 +42,8 @@ def review_last_attempt(state: AgentState, run: Run) -> Body[Update]:
     attempts = [*earlier, last]
     stop = yield from do(lambda: find_stop_reason(attempts, code, database.schema, settings))
     if stop and (yield from _needs_draft_from_wider_schema(attempts, state, run)):
-        why = "the first query needed tables or columns that were not shown: it was written again with them"
-        return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
+        reason = "the first query needed tables or columns that were not shown: it was written again with them"
+        return {"attempts": dump_all(attempts), "notes": [reason], "next": "generate"}
     if (
         stop
         and needs_more_drafts(attempts, stop, turn, settings)
@@ -138,8 +138,8 @@ def find_stop_reason(
     if len(chain) >= settings.max_attempts:
         if settings.max_attempts == 1 and last.result is not None:
             return StopReason("attempts", "the settings allow one query", "converged")
-        why = "1 query was tried" if len(chain) == 1 else f"{len(chain)} queries were tried"
-        return StopReason("attempts", f"{why}, and the settings allow no more", "capped")
+        reason = "1 query was tried" if len(chain) == 1 else f"{len(chain)} queries were tried"
+        return StopReason("attempts", f"{reason}, and the settings allow no more", "capped")
     return None
 
 
@@ -154,16 +154,16 @@ def _find_reason_not_to_revise(
         if changes and not any(attempt.result for attempt in attempts):
             return StopReason("declined", _READS_ONLY, "unanswerable")
         over_again = last.error_kind in _LIMITS and any(attempt.error_kind in _LIMITS for attempt in earlier)
-        why = _READS_ONLY if changes else last.error or ""
-        return _make_error_stop(why, attempts) if changes or over_again else None
+        reason = _READS_ONLY if changes else last.error or ""
+        return _make_error_stop(reason, attempts) if changes or over_again else None
     if differs(compare_code_with_query(last, code)) or find_near_miss_literal(last):
         return None
-    which = "corrected query" if earlier else "query"
-    return StopReason("gate", f"the {which} ran without an error", "converged")
+    query_name = "corrected query" if earlier else "query"
+    return StopReason("gate", f"the {query_name} ran without an error", "converged")
 
 
-def _make_error_stop(why: str, attempts: Sequence[Attempt]) -> StopReason:
-    return StopReason("error", why, "capped" if any(attempt.result for attempt in attempts) else "failed")
+def _make_error_stop(reason: str, attempts: Sequence[Attempt]) -> StopReason:
+    return StopReason("error", reason, "capped" if any(attempt.result for attempt in attempts) else "failed")
 
 
 def _find_repetition_stop(
@@ -172,14 +172,14 @@ def _find_repetition_stop(
     """Return a reason to stop if the last attempt repeats an earlier attempt, or None."""
     for back, other in enumerate(reversed(earlier if settings.stop_cycles else earlier[-1:]), 1):
         # Equal after regularisation; what cannot be parsed has to be the same text.
-        same = last.sql.strip() == other.sql.strip() or same_sql(last.sql, other.sql, schema())
-        if same and settings.converge != "result":
-            kind, what = "same_sql", "SQL"
-        elif settings.converge != "sql" and (same or have_same_result(last, other)):
-            kind, what = "same_result", "result"
+        is_same = last.sql.strip() == other.sql.strip() or same_sql(last.sql, other.sql, schema())
+        if is_same and settings.converge != "result":
+            kind, subject = "same_sql", "SQL"
+        elif settings.converge != "sql" and (is_same or have_same_result(last, other)):
+            kind, subject = "same_result", "result"
         else:
             continue
         if back == 1:
-            return StopReason(kind, f"asked again, the model gave the same {what}", "converged")
-        return StopReason("cycle", f"asked again, the model gave the same {what} as {back} queries before", "capped")
+            return StopReason(kind, f"asked again, the model gave the same {subject}", "converged")
+        return StopReason("cycle", f"asked again, the model gave the same {subject} as {back} queries before", "capped")
     return None

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import cast
 
 from ...tools.database.table import Cell
-from .mentions import Mention, find_unused
+from .mentions import Mention, find_unused_mentions
 from .reading import ParseState
 from .words import HARMLESS
 
@@ -87,7 +87,7 @@ def _list_unused_literals(state: ParseState) -> list[str]:
 
 def _list_useless_mentions(state: ParseState) -> list[Mention]:
     """Return the mentions that contribute nothing to the query."""
-    return find_unused(state.marks, state.frame, state.names.schema)
+    return find_unused_mentions(state.marks, state.frame, state.names.schema)
 
 
 def compute_parse_signals(state: ParseState, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:

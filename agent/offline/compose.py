@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from .frame import Aggregate, Column, Operand, QueryFrame, add_where, count_keys, count_rows, intersect, match_key
+from .frame import Aggregate, Column, Operand, QueryFrame, add_conditions, count_keys, count_rows, intersect, match_key
 from .names import StemIndex
 from .reading import CUES, ParseState, apply_pattern_stages
 
 _REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|have|has|had|from|by|in) ")
 _OR = re.compile(r"@w(\d+)(?: ,)? or((?: (?!@w)\S+){0,3}) @w(\d+)")
 _AND = (",", "and", "#and", "#both")
-_OWN = ("respective", "corresponding", "associated")
+_FILLERS = ("respective", "corresponding", "associated")
 _BELONGING = ("of", "for", "all", "#who", "from", "in", "#each")
 
 
@@ -22,8 +22,8 @@ def _find_requested_terms(state: ParseState) -> tuple[Operand, ...]:
     """Return the columns and aggregates that the question asks for, in order."""
     terms: list[Operand] = []
     for sentence in state.text.split(" . "):
-        cut = _REST.search(sentence, 1)
-        clause = sentence[: cut.start()] if cut else sentence
+        rest_match = _REST.search(sentence, 1)
+        clause = sentence[: rest_match.start()] if rest_match else sentence
         if not state.find_markers("cxa", clause) and (
             not state.find_markers("t", clause) or state.find_markers("a", sentence)
         ):
@@ -45,7 +45,7 @@ def _read_term_list(state: ParseState, words: list[str], more: bool) -> list[Ope
             is_open = not (terms or more or before in _BELONGING)
         elif word.startswith("@w"):
             is_open = is_open and not (terms or more)
-        before = word if word not in _OWN else before
+        before = word if word not in _FILLERS else before
     return terms
 
 
@@ -99,18 +99,18 @@ def _join_or_conditions(state: ParseState) -> None:
         state.where[first] += state.where[second]
         state.where[second] = ()
         state.text = f"{state.text[: match.start()]}@w{first}{match[2]}{state.text[match.end() :]}"
-    for at, other in combinations(range(len(state.where)), 2):
-        first, second = state.where[at], state.where[other]
+    for index, other in combinations(range(len(state.where)), 2):
+        first, second = state.where[index], state.where[other]
         if state.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
             state.where[other] = ()
             subject = state.list_tables()[:1]
             is_title = any(first[0].term.column in state.names.find_titles(table) for table in subject)
             column = first[0].term.column
             # A row has one such value: `customers from Germany and France` come from either.
-            single = column and f"@w{at} and @w{other}" in state.text and _has_one_related_row(state, column.table)
+            single = column and f"@w{index} and @w{other}" in state.text and _has_one_related_row(state, column.table)
             if (is_title or single) and first[0].operator == "=" and "#both" not in state.text:
                 # Rows are listed by their names: `the ages of Ann and Ben`.
-                state.where[at] += second
+                state.where[index] += second
             else:
                 state.combine = second[0]
     state.where = [group for group in state.where if group]
@@ -153,16 +153,16 @@ def _count_groups(frame: QueryFrame, state: ParseState, head: str | None) -> Que
 
 def _choose_group_columns(state: ParseState, terms: list[Operand], head: str | None) -> list[Column]:
     """Return the columns to group by: the subject's key, or the columns that are shown."""
-    plain = [term.column for term in terms if not term.aggregate and term.column is not None]
-    if not plain:
+    plain_columns = [term.column for term in terms if not term.aggregate and term.column is not None]
+    if not plain_columns:
         return [state.names.choose_identity_column(head)] if head is not None else []
-    table = plain[0].table
+    table = plain_columns[0].table
     key = state.names.key(table)
-    if key is None or key in plain:
-        return [key] if key else plain
+    if key is None or key in plain_columns:
+        return [key] if key else plain_columns
     operands = [*(c.term for c in state.having), *(t for t, _ in state.order), *terms]
-    others = {t.column.table for t in operands if t.aggregate and t.column} | set(state.tables)
-    return [key] if head == table != state.count_table and others - {table} else plain
+    other_tables = {t.column.table for t in operands if t.aggregate and t.column} | set(state.tables)
+    return [key] if head == table != state.count_table and other_tables - {table} else plain_columns
 
 
 def _add_intersection(frame: QueryFrame, state: ParseState) -> QueryFrame:
@@ -193,9 +193,9 @@ def _has_cue_to_earlier_question(state: ParseState) -> bool:
         return state.has_cue("points")
     first = question.lower().find(subjects[0].text.lower())
     is_complete = (state.where or state.order) and _find_requested_terms(state)
-    within = [match.span() for match in CUES["points_within"].finditer(question)]
+    spans = [match.span() for match in CUES["points_within"].finditer(question)]
     return any(
-        not any(start <= cue.start() < end for start, end in within)
+        not any(start <= cue.start() < end for start, end in spans)
         or (cue.start() < first and not (is_complete and CUES["adds"].fullmatch(cue[0])))
         for cue in cues
     )
@@ -236,7 +236,7 @@ def _merge_into_base_query(state: ParseState, swap: bool = False) -> QueryFrame:
     """Return the base query with the follow-up's conditions, order and limit added or replaced."""
     base = state.base
     return replace(
-        add_where(base, state.where, swap=swap),
+        add_conditions(base, state.where, swap=swap),
         tables=(*base.tables, *state.tables, *map(state.table, state.find_markers("t"))),
         having=tuple(state.having) or base.having,
         order=_build_sort_order(state, base.select) or base.order,

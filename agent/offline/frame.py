@@ -179,7 +179,7 @@ def intersect(frame: QueryFrame, condition: Predicate, key: Column | None) -> Qu
     return replace(frame, order=(), limit=None, also=also)
 
 
-def add_where(frame: QueryFrame, where: Iterable[Group], *, swap: bool = False) -> QueryFrame:
+def add_conditions(frame: QueryFrame, where: Iterable[Group], *, swap: bool = False) -> QueryFrame:
     """Return a query with more conditions; new conditions replace contradicting old ones.
 
     Args:
@@ -215,19 +215,19 @@ def format_query_as_sentence(frame: QueryFrame) -> str:
 def _phrase_query(frame: QueryFrame) -> str:
     tables = frame.list_tables()
     subject = " and ".join(_phrase_term(term, tables) for term in frame.select) or "everything"
-    parts = [f"the different values of {subject}" if frame.distinct else subject]
+    phrases = [f"the different values of {subject}" if frame.distinct else subject]
     # A table that is only counted is named by that already.
     counted_alone = tables[-1:] if frame.select[:1] == (Operand(None, "count"),) else ()
     subjects = [table for table in tables if (table,) != counted_alone]
     if subjects:
-        parts.append("of " + " with ".join(_spell_name(table) for table in subjects))
+        phrases.append("of " + " with ".join(_spell_name(table) for table in subjects))
     if frame.group:
-        parts.append("for each " + " and ".join(_spell_name(column.name) for column in frame.group))
+        phrases.append("for each " + " and ".join(_spell_name(column.name) for column in frame.group))
     conditions = [" or ".join(_phrase_condition(c, tables) for c in group) for group in frame.where]
     conditions += [_phrase_condition(condition, tables) for condition in frame.having]
     if conditions:
-        parts.append("where " + " and ".join(conditions))
-    sentence = " ".join(parts)
+        phrases.append("where " + " and ".join(conditions))
+    sentence = " ".join(phrases)
     if frame.order:
         keys = " and ".join(f"{_phrase_term(t, tables)} from {'highest' if d else 'lowest'}" for t, d in frame.order)
         sentence += f", sorted by {keys}"

@@ -63,9 +63,9 @@ def read_aggregates(match: PatternMatch) -> str | None:
         if not (is_request or is_comparison) or reading.names.kind(reading.column(match["c"])) == "text":
             return None
     columns = [match["c"]]
-    others = reading.find_markers("cx", tail)
-    if others and all(reading.names.is_quantity(reading.column(other)) for other in others):
-        columns, tail = [*columns, *others], ""
+    other_markers = reading.find_markers("cx", tail)
+    if other_markers and all(reading.names.is_quantity(reading.column(other)) for other in other_markers):
+        columns, tail = [*columns, *other_markers], ""
     by_marker: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
     aggregates: list[Aggregate] = [
         by_marker.get(word) or ("max" if reading.get_mention(word).descending else "min") for word in functions
@@ -132,14 +132,14 @@ def read_superlative_row_count(match: PatternMatch) -> str | None:
 @register_handler("order")
 def read_sort_order(match: PatternMatch) -> str | None:
     """Read `in descending order of age`, `sorted by age` and `in alphabetical order`."""
-    reading, way = match.reading, match["way"] or "#asc"
+    reading, direction = match.reading, match["way"] or "#asc"
     if not match["keys"]:
-        reading.pending = way if way != "#alpha" else reading.pending or way
+        reading.pending = direction if direction != "#alpha" else reading.pending or direction
     for marker in reading.find_markers("cxat", re.sub(r"@t\d+ (?=@)", "", match["keys"])):
         is_table = marker.startswith("@t")
         term = Operand(reading.names.find_titles(reading.table(marker))[0]) if is_table else reading.get_operand(marker)
-        born = way.startswith("#age") and term.column is not None and "birth" in term.column.name.lower()
-        reading.order.append((term, (way in ("#desc", "#agedesc")) != born))
+        is_birth_date = direction.startswith("#age") and term.column is not None and "birth" in term.column.name.lower()
+        reading.order.append((term, (direction in ("#desc", "#agedesc")) != is_birth_date))
         reading.per_subject = reading.per_subject or term.aggregate == "count"
     return ""
 
@@ -175,17 +175,17 @@ def read_superlative(match: PatternMatch) -> str | None:
     """Read `with the highest salary`, `the youngest singer` and `which singer is the oldest`."""
     reading, names, mark, column = match.reading, match.reading.names, match.get_mention("s"), match.column("c")
     if column is not None and (names.is_quantity(column) or not mark.hints):
-        few = not names.is_quantity(column) and mark.text.lower() in ("most", "least", "fewest")
-        return _add_order(match, Operand(column, "count" if few else ""), mark.descending, match["left"])
-    near = [column.table] if column else [reading.table(match["t"])] if match["t"] else reading.list_tables()
+        is_count = not names.is_quantity(column) and mark.text.lower() in ("most", "least", "fewest")
+        return _add_order(match, Operand(column, "count" if is_count else ""), mark.descending, match["left"])
+    near_tables = [column.table] if column else [reading.table(match["t"])] if match["t"] else reading.list_tables()
     last = "" if column or match["t"] else "".join(reading.find_markers("tx", match.before)[-1:])
     hint = names.find_hinted_column(mark.hints, [reading.table(last)], 0) if last else None
-    hint = hint or names.find_hinted_column(mark.hints, near)
+    hint = hint or names.find_hinted_column(mark.hints, near_tables)
     if (column is not None and " " in mark.text) or hint is None:
         return None
     # The oldest have the smallest birth date.
-    born = "age" not in hint.name.lower() and ("birth" in mark.hints or {"founded", "age"} <= set(mark.hints))
-    return _add_order(match, Operand(hint), mark.descending != born, match["c"] or match["left"])
+    is_birth_date = "age" not in hint.name.lower() and ("birth" in mark.hints or {"founded", "age"} <= set(mark.hints))
+    return _add_order(match, Operand(hint), mark.descending != is_birth_date, match["c"] or match["left"])
 
 
 @register_handler("having")
@@ -222,7 +222,7 @@ def read_grouping(match: PatternMatch) -> str | None:
     return ""
 
 
-_DATED = re.compile(r"\d{4}[-/]|[-/]\d{4}|, \d{4}")
+_DATE_TEXT = re.compile(r"\d{4}[-/]|[-/]\d{4}|, \d{4}")
 
 
 def _may_be_year(value: object) -> bool:
@@ -238,13 +238,13 @@ def _add_comparison(state: ParseState, term: Operand, operator: Operator, value:
     """Add a comparison of a term with a literal; a number may be the year of a date column."""
     schema = state.names.column(term.column) if term.column and not term.aggregate else None
     texts = [sample for sample in schema.samples if isinstance(sample, str)] if schema else []
-    if isinstance(value, int) and _may_be_year(value) and any(_DATED.search(text) for text in texts):
+    if isinstance(value, int) and _may_be_year(value) and any(_DATE_TEXT.search(text) for text in texts):
         if operator == "=":
             return state.add(term, "like", f"%{value}%")
-        whole: Operator = {">": ">=", "<=": "<"}.get(operator, operator)  # type: ignore[assignment]
+        inclusive: Operator = {">": ">=", "<=": "<"}.get(operator, operator)  # type: ignore[assignment]
         # A whole date: columns declared as dates take a mere year for a number, which any text is larger than.
         first = "-01-01" if match_time(texts[0], whole=False) else ""
-        return state.add(term, whole, f"{value + (whole != operator)}{first}")
+        return state.add(term, inclusive, f"{value + (inclusive != operator)}{first}")
     return state.add(term, operator, str(value) if schema and schema.kind == "text" and operator == "=" else value)
 
 
@@ -283,11 +283,11 @@ def read_text_condition(match: PatternMatch) -> str | None:
         return None
     term = Operand(column or reading.names.find_titles(tables[0])[0])
     text = mark.text if mark else content
-    like = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
+    pattern = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
     is_request = _REQUEST_SO_FAR.match(match.before) and (
         match["c"][1:2] == "t" or not reading.find_markers("cxa", match.before)
     )
-    return f"{match['c'] if is_request else ''} {reading.add(term, 'not like' if match['no'] else 'like', like)}"
+    return f"{match['c'] if is_request else ''} {reading.add(term, 'not like' if match['no'] else 'like', pattern)}"
 
 
 @register_handler("flag", "null")
@@ -337,20 +337,20 @@ def _suggest_compared_term(match: PatternMatch, literal: Scalar | None = None) -
 @register_handler("unequal")
 def read_not_equal_condition(match: PatternMatch) -> str | None:
     """Read `not from France`; if a row can have several values, none may be this value."""
-    reading, mark, near = match.reading, match.get_mention("v"), match.reading.list_tables()
-    if mark.column is None or not near:
+    reading, mark, near_tables = match.reading, match.get_mention("v"), match.reading.list_tables()
+    if mark.column is None or not near_tables:
         return None
     table = mark.column.table
-    others = [reading.get_mention(marker) for marker in reading.find_markers("vq", match["more"])]
-    if any(other.column != mark.column for other in others):
+    more_mentions = [reading.get_mention(marker) for marker in reading.find_markers("vq", match["more"])]
+    if any(other.column != mark.column for other in more_mentions):
         return None
-    if table == near[0] or reading.names.references_table(near[0], table):
-        return " ".join(reading.add(Operand(mark.column), "!=", mention.literal) for mention in (mark, *others))
-    link = reading.names.find_link_columns(near[0], table)
+    if table == near_tables[0] or reading.names.references_table(near_tables[0], table):
+        return " ".join(reading.add(Operand(mark.column), "!=", mention.literal) for mention in (mark, *more_mentions))
+    link = reading.names.find_link_columns(near_tables[0], table)
     if link is None:
         return None
-    reading.tables.append(near[0])
-    group = tuple(Predicate(Operand(mark.column), "=", mention.literal) for mention in (mark, *others))
+    reading.tables.append(near_tables[0])
+    group = tuple(Predicate(Operand(mark.column), "=", mention.literal) for mention in (mark, *more_mentions))
     return reading.add(Operand(link[0]), "not in", QueryFrame((Operand(link[1]),), (link[1].table, table), (group,)))
 
 
@@ -359,8 +359,8 @@ def read_equal_condition(match: PatternMatch) -> str | None:
     """Read `whose name is 'Joe'`, `country France or Spain`, `nationality is not French`."""
     reading, mark = match.reading, match.get_mention("l")
     column = reading.column(match["c"])
-    same = [Column(m.table, m.column) for m in mark.matches if m.column.lower() == column.name.lower()]
-    column = same[0] if mark.kind == "v" and same and column not in same else column
+    same_columns = [Column(m.table, m.column) for m in mark.matches if m.column.lower() == column.name.lower()]
+    column = same_columns[0] if mark.kind == "v" and same_columns and column not in same_columns else column
     clause = f" {match.text[: match.text.rindex(match['l'])].replace(match['c'], '', 1)} "
     if mark.kind == "v" and ((_get_matched_value(mark, column) is None and mark.column is not None) or " , " in clause):
         return None

@@ -93,17 +93,17 @@ def _find_values(words: Sequence[Token], values: Iterable[ValueMatch]) -> list[_
     options: list[_Option] = []
     for (start, end), matches in spans.items():
         span = words[start:end]
-        quoted = any(word.quoted for word in span)
+        is_quoted = any(word.quoted for word in span)
         proper = any(word.text[:1].isupper() or word.text[:1].isdigit() for word in span[(start == 0) :])
-        if quoted:
+        if is_quoted:
             matches = [m for m in matches if 1.25 * len(m.mention) >= len(span[0].text)]
         best = max((match.score for match in matches), default=0.0)
-        if not quoted and not proper and all(word.lower in COMMANDS or len(word.lower) < 3 for word in span):
+        if not is_quoted and not proper and all(word.lower in COMMANDS or len(word.lower) < 3 for word in span):
             continue
         is_number = len(span) == 1 and span[0].text.replace(",", "").replace(".", "").isdigit()
-        if not matches or is_number or best < (0.6 if quoted or matches[0].how == "abbreviation" else 0.8):
+        if not matches or is_number or best < (0.6 if is_quoted or matches[0].how == "abbreviation" else 0.8):
             continue
-        weight = end - start + (30 if quoted else 0) + (0.6 if proper else 0.0) + (best - 1.0)
+        weight = end - start + (30 if is_quoted else 0) + (0.6 if proper else 0.0) + (best - 1.0)
         keep = sorted((m for m in matches if m.score >= best - 0.1), key=lambda match: -match.score)
         text = " ".join(word.text for word in span)
         if keep:  # else all that was likely is what a common word cannot stand for
@@ -123,17 +123,17 @@ def _find_names(words: Sequence[Token], stems: Sequence[str], names: StemIndex) 
                 continue
             if size == 1 and not _is_likely_name(words[start], start, hits[0]):
                 continue
-            near = [hit for hit in hits if hit.score >= hits[0].score - 0.65][:40]
-            tables = any(hit.column is None and hit.score >= hits[0].score - 0.3 for hit in near)
-            columns = any(hit.column is not None and hit.score >= hits[0].score - 0.3 for hit in near)
+            near_hits = [hit for hit in hits if hit.score >= hits[0].score - 0.65][:40]
+            tables = any(hit.column is None and hit.score >= hits[0].score - 0.3 for hit in near_hits)
+            columns = any(hit.column is not None and hit.score >= hits[0].score - 0.3 for hit in near_hits)
             kind = "x" if tables and columns else "t" if tables else "c"
             weight = size + 0.4 * min(hits[0].score, 1.0)
-            options.append((weight, Mention(kind, start, end, " ".join(w.text for w in words[start:end]), near)))
+            options.append((weight, Mention(kind, start, end, " ".join(w.text for w in words[start:end]), near_hits)))
     return options
 
 
-def _is_likely_name(word: Token, at: int, hit: NameHit) -> bool:
-    if at == 0 and word.lower in ("name", "list", "count", "order", "show"):
+def _is_likely_name(word: Token, index: int, hit: NameHit) -> bool:
+    if index == 0 and word.lower in ("name", "list", "count", "order", "show"):
         return False
     if word.lower in COMMANDS and word.lower not in ("name", "names", "order", "number"):
         return False
@@ -147,44 +147,44 @@ def _is_likely_name(word: Token, at: int, hit: NameHit) -> bool:
 def _find_phrases(words: Sequence[Token]) -> list[_Option]:
     options: list[_Option] = []
     lowers = [word.lower for word in words]
-    for at, lower in enumerate(lowers):
+    for index, lower in enumerate(lowers):
         for phrase, marker in PHRASES.get(lower, ()):
-            end = at + len(phrase)
+            end = index + len(phrase)
             before_number = end < len(words) and lowers[end][:1].isdigit()
-            if tuple(lowers[at:end]) == phrase and not (marker in ("#ormore", "#orless") and before_number):
+            if tuple(lowers[index:end]) == phrase and not (marker in ("#ormore", "#orless") and before_number):
                 kind, operator = ("o", marker[2:]) if marker.startswith("@o") else ("=" + marker, "")
-                options.append((len(phrase) + 0.35, Mention(kind, at, end, " ".join(phrase), operator=operator)))
-        if single := _find_single_word_mention(words, at):
+                options.append((len(phrase) + 0.35, Mention(kind, index, end, " ".join(phrase), operator=operator)))
+        if single := _find_single_word_mention(words, index):
             options.append((single.end - single.start + 0.39, single))
     return options
 
 
-def _find_single_word_mention(words: Sequence[Token], at: int) -> Mention | None:
-    word = words[at]
+def _find_single_word_mention(words: Sequence[Token], index: int) -> Mention | None:
+    word = words[index]
     lower = word.lower
-    before = words[at - 1].lower if at else ""
-    after = words[at + 1].lower if at + 1 < len(words) else ""
+    before = words[index - 1].lower if index else ""
+    after = words[index + 1].lower if index + 1 < len(words) else ""
     if lower in COMPARATIVES and lower != "expensive":
         operator, hints = COMPARATIVES[lower]
-        end = at + 1
+        end = index + 1
         if lower in ("more", "less") and after == "expensive":
-            hints, end = ("price", "cost"), at + 2
+            hints, end = ("price", "cost"), index + 2
         elif lower in ("more", "less") and after in ADJECTIVES:
-            hints, end = ADJECTIVES[after], at + 2
+            hints, end = ADJECTIVES[after], index + 2
         if end < len(words) and words[end].lower in ("than", "to"):
             end += 1
         elif lower in ("more", "less", "higher", "lower", "greater", "over", "later", "earlier") and after != "than":
-            later = [other.lower for other in words[at + 1 : at + 6]]
+            later = [other.lower for other in words[index + 1 : index + 6]]
             if "than" not in later[1:4] and not (lower == "over" and any(word[:1].isdigit() for word in later[:2])):
                 return None
-        return Mention("o", at, end, lower, operator=operator, hints=hints)
+        return Mention("o", index, end, lower, operator=operator, hints=hints)
     if lower in SUPERLATIVES and not (lower in ("most", "least") and before == "at"):
         descending, hints = SUPERLATIVES[lower]
         if after in ADJECTIVES:
-            return Mention("s", at, at + 2, f"{lower} {after}", hints=ADJECTIVES[after], descending=descending)
-        return Mention("s", at, at + 1, lower, hints=hints, descending=descending)
+            return Mention("s", index, index + 2, f"{lower} {after}", hints=ADJECTIVES[after], descending=descending)
+        return Mention("s", index, index + 1, lower, hints=hints, descending=descending)
     number = _parse_number(word, before, after)
-    return None if number is None else Mention("n", at, at + 1, word.text, literal=number)
+    return None if number is None else Mention("n", index, index + 1, word.text, literal=number)
 
 
 def _parse_number(word: Token, before: str, after: str) -> Scalar | None:
@@ -205,9 +205,9 @@ def _parse_number(word: Token, before: str, after: str) -> Scalar | None:
     return NUMBERS.get(word.lower)
 
 
-def _normalize_word(words: Sequence[Token], at: int) -> str | None:
-    lower = words[at].lower
-    if lower == "a" and at and words[at - 1].lower in ("letter", "character"):
+def _normalize_word(words: Sequence[Token], index: int) -> str | None:
+    lower = words[index].lower
+    if lower == "a" and index and words[index - 1].lower in ("letter", "character"):
         return lower
     if lower in ("a", "an", "the") or lower in NOISE or lower in ("%", "$", "'s"):
         return None
@@ -229,12 +229,12 @@ def resolve_mentions(items: Sequence[Item], names: StemIndex, context: Sequence[
     """
     tables = _choose_mentioned_tables(items, names)
     anchors = tables or list(context) or _choose_implied_table(items, names)
-    for at, item in enumerate(items):
+    for index, item in enumerate(items):
         if isinstance(item, Mention) and item.kind in "cx":
-            _choose_column(item, at, items, anchors, names)
-    for at, item in enumerate(items):
+            _choose_column(item, index, items, anchors, names)
+    for index, item in enumerate(items):
         if isinstance(item, Mention) and item.kind == "v":
-            _choose_value(item, at, items, anchors, names)
+            _choose_value(item, index, items, anchors, names)
 
 
 def _filter_mentions_by_kind(items: Iterable[Item], kinds: str) -> list[Mention]:
@@ -250,12 +250,12 @@ def _choose_mentioned_tables(items: Sequence[Item], names: StemIndex) -> list[st
         options = [hit for hit in mention.hits if hit.column is None]
 
         def score_table_hit(hit: NameHit) -> float:
-            near = min((names.count_joins(hit.table, other) for other in sure if other != hit.table), default=0)
-            return hit.score - 0.05 * min(near, 4) - 0.02 * len(hit.table) / 20
+            distance = min((names.count_joins(hit.table, other) for other in sure if other != hit.table), default=0)
+            return hit.score - 0.05 * min(distance, 4) - 0.02 * len(hit.table) / 20
 
         mention.table = max(options, key=score_table_hit).table
-        at = items.index(mention)
-        before = [items[at - 1], items[at - 2]] if at > 1 else ["", ""]
+        index = items.index(mention)
+        before = [items[index - 1], items[index - 2]] if index > 1 else ["", ""]
         best = max(hit.score for hit in options)
         is_list = before[0] in ("for", "all") or (
             before[0] == "of" and isinstance(before[1], Mention) and before[1].kind == "c"
@@ -301,8 +301,8 @@ def _choose_column(mention: Mention, at: int, items: Sequence[Item], anchors: Se
             score += 0.5 - 0.2 * min(names.count_joins(hit.table, after), 4)
         if hit.table in anchors:
             score += 0.2
-        near = min((names.count_joins(hit.table, other) for other in anchors), default=0)
-        score -= 0.12 * min(near, 4)
+        distance = min((names.count_joins(hit.table, other) for other in anchors), default=0)
+        score -= 0.12 * min(distance, 4)
         assert hit.column is not None
         if names.find_parent(Column(hit.table, hit.column)):
             score -= 0.05
@@ -326,15 +326,15 @@ def _choose_column(mention: Mention, at: int, items: Sequence[Item], anchors: Se
         mention.kind = "c"
 
 
-def _find_table_after_columns(at: int, items: Sequence[Item]) -> str | None:
+def _find_table_after_columns(index: int, items: Sequence[Item]) -> str | None:
     """Return the table that a column list such as `name and age of all singers` belongs to."""
-    linked = False
-    for item in items[at + 1 :]:
+    has_link = False
+    for item in items[index + 1 :]:
         if isinstance(item, str):
             if item.lstrip("#") not in CHAIN:
                 return None
-            linked = linked or item in ("of", "for", "in", "from", "#each")
-        elif item.kind in ("t", "x") and linked:
+            has_link = has_link or item in ("of", "for", "in", "from", "#each")
+        elif item.kind in ("t", "x") and has_link:
             return item.table
         elif item.kind not in ("c", "x", "s", "v"):
             return None
@@ -344,13 +344,13 @@ def _find_table_after_columns(at: int, items: Sequence[Item]) -> str | None:
 def _choose_value(mention: Mention, at: int, items: Sequence[Item], anchors: Sequence[str], names: StemIndex) -> None:
     """Choose the value that a mention stands for, and update the mention in place."""
     columns = _filter_mentions_by_kind(items[max(0, at - 4) : at + 3], "cx")
-    next_to = _filter_mentions_by_kind((*items[max(0, at - 1) : at], *items[at + 1 : at + 2]), "v")
-    neighbours = [match for item in next_to for match in item.matches]
+    adjacent = _filter_mentions_by_kind((*items[max(0, at - 1) : at], *items[at + 1 : at + 2]), "v")
+    neighbours = [match for item in adjacent for match in item.matches]
     nouns = {item.table for item in _filter_mentions_by_kind(items[max(0, at - 2) : at + 2], "tx")}
 
     def score_value_match(match: ValueMatch) -> float:
-        near = min((names.count_joins(match.table, other) for other in anchors), default=0)
-        score = match.score - 0.12 * min(near, 4) + (0.2 if match.table in anchors else 0.0)
+        distance = min((names.count_joins(match.table, other) for other in anchors), default=0)
+        score = match.score - 0.12 * min(distance, 4) + (0.2 if match.table in anchors else 0.0)
         for item in columns:
             fits = [hit.score for hit in item.hits if (hit.table, hit.column) == (match.table, match.column)]
             score += 0.6 * max(fits, default=0.0)
@@ -372,7 +372,7 @@ def _choose_value(mention: Mention, at: int, items: Sequence[Item], anchors: Seq
 _TITLES = ("name", "names", "title", "titles")
 
 
-def find_unused(mentions: Iterable[Mention], frame: QueryFrame, schema: Schema) -> list[Mention]:
+def find_unused_mentions(mentions: Iterable[Mention], frame: QueryFrame, schema: Schema) -> list[Mention]:
     """Return mentions that contribute no table, column, literal or order to a query."""
     tables = list_query_tables(frame, schema)
     columns = {column for query in frame.list_queries() for column in query.columns()}
@@ -382,8 +382,8 @@ def find_unused(mentions: Iterable[Mention], frame: QueryFrame, schema: Schema) 
         if mark.kind in ("v", "q", "n"):
             forms = {mark.literal, mark.text, *(match.value for match in mark.matches)}
             after = {mark.literal + 1} if isinstance(mark.literal, int) else set[int]()  # a year may be the bound after
-            spelt = {str(value).lower() for value in forms | after}
-            return mark.literal in (0, 1) or any(text in literal for text in spelt for literal in literals)
+            spelled_values = {str(value).lower() for value in forms | after}
+            return mark.literal in (0, 1) or any(text in literal for text in spelled_values for literal in literals)
         if mark.kind == "s":
             return frame.is_ranking_query()
         if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in tables:

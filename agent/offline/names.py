@@ -15,7 +15,7 @@ from .frame import Column, Scalar
 from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPOKEN, Token, split_identifier, stem_word
 
 _VIEW = 0.9  # the factor for scores of a view's names: a table that fits as well comes first
-_MOST = 200  # maximum number of hits for one run of words
+_MAX_HITS = 200  # maximum number of hits for one run of words
 _DISTINCTIVE = 0.8  # the minimum share of different values at which a column that is not a name identifies a row
 _CONNECTING = frozenset({"of", "in", "by", "for", "the", "and"})
 _FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
@@ -26,7 +26,7 @@ _NEVER = {"address", "billing", "shipping", "postal", "zip", "phone", "fax", "em
 _PEOPLE = {"people", "person", "individual", "user", "member", "employee"}
 _YES = frozenset({"1", "y", "yes", "t", "true"})
 _NO = frozenset({"0", "n", "no", "f", "false"})
-_KINDS = ("date", "name", "type", "code", "time", "year", "number")
+_GENERIC_NAMES = ("date", "name", "type", "code", "time", "year", "number")
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class StemIndex:
             head = part[-1] == bare[-1]
             score = 0.35 + 0.4 * share + (0.1 if head else 0.0)
             if len(part) == 1 and (part[0] in GENERIC and not head):
-                if part[0] not in _KINDS:
+                if part[0] not in _GENERIC_NAMES:
                     continue
                 score = 0.41
             self._add_index_entry(part, score, table, column)
@@ -114,7 +114,7 @@ class StemIndex:
         scores = self._hits.get(stems)
         if not scores:
             return []
-        best = nlargest(_MOST, scores.items(), key=lambda item: item[1])
+        best = nlargest(_MAX_HITS, scores.items(), key=lambda item: item[1])
         return [NameHit(score, table, column) for (table, column), score in best]
 
     def correct_stem(self, word: Token) -> str:
@@ -128,8 +128,8 @@ class StemIndex:
         for size in (4, 3):
             if len(word.lower) >= size + 3 and word.lower[:size] in self.short:
                 return word.lower[:size]
-        near = (other for _, other in find_similar(word.stem, self.vocabulary))
-        return next((other for other in near if len(other) > 4 and other[0] == word.stem[0]), word.stem)
+        nearest = (other for _, other in find_similar(word.stem, self.vocabulary))
+        return next((other for other in nearest if len(other) > 4 and other[0] == word.stem[0]), word.stem)
 
     def column(self, column: Column) -> ColumnSchema:
         """Return the schema entry of a column."""
@@ -180,12 +180,12 @@ class StemIndex:
         for column in schema.columns:
             words = split_identifier(column.name)
             if words and words[-1] in _NAMES and column.kind != "number":
-                others = [word for word in words[:-1] if stem_word(word) not in table_words]
-                candidates.append((len(others), Column(schema.name, column.name)))
+                other_words = [word for word in words[:-1] if stem_word(word) not in table_words]
+                candidates.append((len(other_words), Column(schema.name, column.name)))
         people = [c for _, c in candidates if {"first", "last"} & set(split_identifier(c.name))]
-        plain = [column for others, column in candidates if others == 0]
-        if plain and (len(people) < 2 or split_identifier(plain[0].name)[-1:] == ("name",)):
-            return (plain[0],)
+        exact = [column for others, column in candidates if others == 0]
+        if exact and (len(people) < 2 or split_identifier(exact[0].name)[-1:] == ("name",)):
+            return (exact[0],)
         if len(people) >= 2:
             return tuple(people[:2])
         if candidates:
@@ -221,12 +221,12 @@ class StemIndex:
         distinct = self.column(column).distinct
         return distinct is None or entry.row_count is None or distinct >= _DISTINCTIVE * entry.row_count
 
-    def find_hinted_column(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
+    def find_hinted_column(self, hints: Sequence[str], tables: Sequence[str], max_joins: int = 2) -> Column | None:
         """Return the column that the first fitting hint names, in the nearest of `tables`."""
         best: tuple[tuple[int, int, int], Column] | None = None
         for table in self.schema.tables:
             distance = min((self.count_joins(table.name, other) for other in tables), default=0)
-            if distance > within:
+            if distance > max_joins:
                 continue
             for column in table.columns:
                 words = split_identifier(column.name)
@@ -243,11 +243,11 @@ class StemIndex:
 
     @cached_property
     def _neighbour_tables(self) -> dict[str, set[str]]:
-        near: dict[str, set[str]] = defaultdict(set)
+        neighbours: dict[str, set[str]] = defaultdict(set)
         for key in self.schema.foreign_keys:
-            near[key.table].add(key.ref_table)
-            near[key.ref_table].add(key.table)
-        return near
+            neighbours[key.table].add(key.ref_table)
+            neighbours[key.ref_table].add(key.table)
+        return neighbours
 
     def count_joins(self, start: str, other: str) -> int:
         """Return the number of foreign keys between two tables, or 9 if none connect them."""
@@ -270,18 +270,18 @@ class StemIndex:
         joins lead from one to the other, that key on both sides.
         """
         table_key = self.key(table)
-        over: tuple[Column, Column] | None = None
+        link: tuple[Column, Column] | None = None
         for key in self.schema.foreign_keys:
             if len(key.columns) != 1 or not key.ref_columns:
                 continue
             child, parent = Column(key.table, key.columns[0]), Column(key.ref_table, key.ref_columns[0])
             if {table, other} == {key.table, key.ref_table}:
                 return (child, parent) if table == key.table else (parent, child)
-            if over is None and table_key == parent and self.count_joins(key.table, other) == 1:
-                over = parent, child
+            if link is None and table_key == parent and self.count_joins(key.table, other) == 1:
+                link = parent, child
         if table_key is None or self.count_joins(table, other) > 3:
             return None
-        return over or (table_key, table_key)
+        return link or (table_key, table_key)
 
     def find_parent(self, column: Column) -> str | None:
         """Return the table that a foreign key column points to."""
@@ -304,5 +304,5 @@ _SYNONYMS = {stem_word(word): tuple(stem_word(other) for other in others) for wo
 def _list_name_parts(words: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:
     """Return the proper parts of a name, each with its share of the whole name."""
     size = len(words)
-    parts = [(tuple(words[start : start + n]), n / size) for n in range(1, size) for start in range(size - n + 1)]
-    return [(part, share) for part, share in parts if not {part[0], part[-1]} & _CONNECTING]
+    runs = [(tuple(words[start : start + n]), n / size) for n in range(1, size) for start in range(size - n + 1)]
+    return [(part, share) for part, share in runs if not {part[0], part[-1]} & _CONNECTING]

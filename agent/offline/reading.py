@@ -16,7 +16,7 @@ from .mentions import Mention, StemIndex
 _MARK = re.compile(r"@([a-z])(\d+)")
 _KINDS = {"C": "cx", "T": "tx", "V": "vq", "N": "n", "L": "vqn", "O": "o", "S": "s", "A": "a", "K": "cxa", "E": "cxt"}
 _MACRO = re.compile(r"\{(?:([a-z]+):)?([A-Z])\}|\{([a-z_]{2,})\}")
-_FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+_REVERSED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 NOTHING = QueryFrame()
 """The base query of a conversation before its first answer."""
@@ -173,17 +173,17 @@ class PatternMatch:
     def __getitem__(self, part: str) -> str:
         return (self._parts.get(part) or "").strip()
 
-    def get_mention(self, part: str) -> Mention:
-        """Return the mention in a named part of the match."""
-        return self.reading.get_mention(self[part])
+    def get_mention(self, group: str) -> Mention:
+        """Return the mention in a named group of the match."""
+        return self.reading.get_mention(self[group])
 
-    def column(self, part: str) -> Column | None:
-        """Return the column in a named part; None if the part or the column is missing."""
-        return self.get_mention(part).column if self[part].startswith("@") else None
+    def column(self, group: str) -> Column | None:
+        """Return the column in a named group; None if the group or the column is missing."""
+        return self.get_mention(group).column if self[group].startswith("@") else None
 
-    def literal(self, part: str) -> Scalar:
-        """Return the number or text value in a named part of the match."""
-        literal = self.get_mention(part).literal
+    def literal(self, group: str) -> Scalar:
+        """Return the number or text value in a named group of the match."""
+        literal = self.get_mention(group).literal
         assert literal is not None
         return literal
 
@@ -192,7 +192,7 @@ class PatternMatch:
         mark = self.get_mention("o") if self["o"] else None
         operator: str = mark.operator if mark else {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
         born = mark is not None and column is not None and "birth" in mark.hints and "birth" in column.name.lower()
-        return _FLIPPED.get(operator, operator) if born else operator  # type: ignore[return-value]
+        return _REVERSED.get(operator, operator) if born else operator  # type: ignore[return-value]
 
 
 Handler = Callable[[PatternMatch], str | None]
@@ -224,19 +224,19 @@ class Pattern:
     def apply_to_question(self, state: ParseState) -> None:
         """Pass each match to the pattern's handler and replace the matched words in the question."""
         for form in self._forms:
-            at = 0
-            while match := form.search(state.text, at):
+            position = 0
+            while match := form.search(state.text, position):
                 replacement = _HANDLERS[self.name](PatternMatch(state, match))
                 if replacement is None:
-                    at = match.start() + 1
+                    position = match.start() + 1
                     continue
                 state.patterns.append(self.name)
-                remaining = {*self._words, *replacement.split()}
-                words = (word for word in match[0].split() if word not in remaining)
+                remaining_words = {*self._words, *replacement.split()}
+                words = (word for word in match[0].split() if word not in remaining_words)
                 state.leftovers.extend(word for word in words if word.isalpha() and len(word) > 1)
                 before = state.text[: match.start()].rstrip()
                 state.text = " ".join(f"{before} {replacement} {state.text[match.end() :]}".split())
-                at = len(before)
+                position = len(before)
 
 
 def _expand_macros(form: str) -> str:

@@ -24,8 +24,8 @@ _AGGREGATES: Mapping[Aggregate, type[exp.AggFunc]] = {
 _PRECISE = ("DOUBLE", "FLOAT", "REAL")
 _OPERATORS: dict[type[exp.Expr], Operator] = {node: operator for operator, node in _COMPARISONS.items()}
 _FUNCTIONS: dict[type[exp.Expr], Aggregate] = {node: name for name, node in _AGGREGATES.items()}
-_NEGATED: dict[Operator, Operator] = {"like": "not like", "in": "not in", "null": "not null", "=": "!="}
-_POSITIVE = {negated: positive for positive, negated in _NEGATED.items() if positive != "="}
+_NEGATIONS: dict[Operator, Operator] = {"like": "not like", "in": "not in", "null": "not null", "=": "!="}
+_POSITIVE = {negated: positive for positive, negated in _NEGATIONS.items() if positive != "="}
 
 
 def convert_frame_to_sql(frame: QueryFrame, schema: Schema, stems: Collection[str] = ()) -> str:
@@ -105,16 +105,16 @@ class _QueryBuilder:
             new = key.ref_table if key.table in inside else key.table
             inside.add(new)
             pairs = zip(key.columns, key.ref_columns, strict=True)
-            on = [
+            join_terms = [
                 exp.EQ(this=self._build_qualified(key.table, col), expression=self._build_qualified(key.ref_table, ref))
                 for col, ref in pairs
             ]
-            query = query.join(exp.Table(this=self._quote_name(new)), on=exp.and_(*on, copy=False), copy=False)
-        lost = [table for table in self.tables if table not in inside]
-        if lost:
+            query = query.join(exp.Table(this=self._quote_name(new)), on=exp.and_(*join_terms, copy=False), copy=False)
+        outer_tables = [table for table in self.tables if table not in inside]
+        if outer_tables:
             raise NotUnderstood(
-                f"No keys connect {', '.join(lost)} with {self.tables[0]}; ask about one of them at a time.",
-                tuple(lost),
+                f"No keys connect {', '.join(outer_tables)} with {self.tables[0]}; ask about one of them at a time.",
+                tuple(outer_tables),
             )
         return query
 
@@ -136,8 +136,8 @@ class _QueryBuilder:
             if term.aggregate == "count":
                 return exp.Count(this=exp.Star())
             owner = (self.frame.tables or self.tables)[0]
-            several = len(self.tables) > 1
-            return exp.Column(this=exp.Star(), table=self._quote_name(owner)) if several else exp.Star()
+            has_joins = len(self.tables) > 1
+            return exp.Column(this=exp.Star(), table=self._quote_name(owner)) if has_joins else exp.Star()
         inner: exp.Expr = self._build_column(term.column)
         if not term.aggregate:
             return inner
@@ -275,9 +275,9 @@ class _SelectParser:
         node = node.unnest()
         if isinstance(node, exp.Not):
             inner = self._read_condition(node.this)
-            if inner.operator not in _NEGATED:
+            if inner.operator not in _NEGATIONS:
                 raise _UnsupportedQueryError
-            return Predicate(inner.term, _NEGATED[inner.operator], inner.value)
+            return Predicate(inner.term, _NEGATIONS[inner.operator], inner.value)
         if isinstance(node, exp.Between):
             return Predicate(
                 self._read_operand(node.this),
@@ -306,7 +306,7 @@ def _split_operands(node: exp.Expr | None, kind: type[exp.Connector]) -> list[ex
     node = node.this.unnest() if isinstance(node, exp.Where | exp.Having) else node.unnest()
     if not isinstance(node, kind):
         return [] if node is None else [node]
-    return [part for side in (node.left, node.right) for part in _split_operands(side, kind)]
+    return [operand for side in (node.left, node.right) for operand in _split_operands(side, kind)]
 
 
 def _read_literal(node: exp.Expr) -> Scalar:

@@ -118,18 +118,18 @@ class Parser:
 
     def _parse_question(self, request: QuestionInput, base: QueryFrame) -> ParsedAnswer:
         """Parse the question on its own, as a follow-up, or as an edit of the base query."""
-        within = parse(request, base)
+        own_parse = parse(request, base)
         if base is NOTHING:
-            if pronoun := _find_unresolved_pronoun(request.text, within):
+            if pronoun := _find_unresolved_pronoun(request.text, own_parse):
                 word = pronoun["pronoun"]
                 raise UnresolvedPronoun(f"Nothing was asked before, so I cannot tell what {word!r} means.", (word,))
-            return self._build_parsed_answer(within)
-        kinds = {mark.kind for mark in within.marks}
+            return self._build_parsed_answer(own_parse)
+        kinds = {mark.kind for mark in own_parse.marks}
         context = NOTHING if kinds & {"v", "n"} and not kinds & {"t", "x"} else base
-        if not is_follow_up_question(within):
+        if not is_follow_up_question(own_parse):
             return self._build_parsed_answer(parse(request, context))
-        within.frame, within.editing = edit_base_query(within), True
-        return self._build_parsed_answer(within, base)
+        own_parse.frame, own_parse.editing = edit_base_query(own_parse), True
+        return self._build_parsed_answer(own_parse, base)
 
     def _build_parsed_answer(self, state: ParseState, base: QueryFrame | None = None) -> ParsedAnswer:
         """Build the answer from a parsed question, and run the query once as a test."""
@@ -170,7 +170,7 @@ def _find_unresolved_pronoun(question: str, state: ParseState) -> re.Match[str] 
     """Return a pronoun of a first question that refers to nothing in the question, or None."""
     match = _PRONOUN.search(question)
     starts = [question.lower().find(m.text.lower()) for m in state.marks if m.kind in "tcxv" and m.text]
-    return match if match and not any(-1 < at < match.start() for at in starts) else None
+    return match if match and not any(-1 < start < match.start() for start in starts) else None
 
 
 def _check_understood(state: ParseState, base: QueryFrame | None, words: tuple[str, ...]) -> None:
@@ -191,19 +191,19 @@ def _check_understood(state: ParseState, base: QueryFrame | None, words: tuple[s
         raise NotUnderstood("I cannot tell what you want to know: it would only show what you said.", words)
 
 
-def _list_parsing_notes(state: ParseState, left_out: tuple[str, ...]) -> tuple[str, ...]:
+def _list_parsing_notes(state: ParseState, unread_words: tuple[str, ...]) -> tuple[str, ...]:
     notes = ["read offline, without a model" + ", as a change to the previous query" * state.editing]
     notes += [meaning for mark in state.marks if (meaning := mark.meaning())]
     notes += ["patterns: " + ", ".join(dict.fromkeys(state.patterns))] * bool(state.patterns)
-    notes += ["not used: " + ", ".join(left_out)] * bool(left_out)
+    notes += ["not used: " + ", ".join(unread_words)] * bool(unread_words)
     return tuple(dict.fromkeys(notes))
 
 
 R = TypeVar("R")
 _DECLINE = 0.12  # confidence below which no SQL is written
 _DOUBTFUL = 0.4  # confidence below which a person is told that the question was not read well enough
-_REMEMBERED = 1_024  # answers that are kept from the rephrasing of their questions for the writing of their SQL
-_OFFERED = 6  # tables of which a person is asked to choose what a word stands for, at most
+_CACHE_SIZE = 1_024  # answers that are kept from the rephrasing of their questions for the writing of their SQL
+_MAX_CHOICES = 6  # tables of which a person is asked to choose what a word stands for, at most
 
 
 class OfflineTranslator:
@@ -263,14 +263,14 @@ class OfflineTranslator:
             answer = self._engine.answer(task.question, base, task.clarification[1] if task.clarification else "")
         except UnresolvedPronoun as error:
             asks = f'What does "{error.words[0]}" stand for?'
-            tables = tuple(table.name.replace("_", " ") for table in task.schema.tables[:_OFFERED])
+            tables = tuple(table.name.replace("_", " ") for table in task.schema.tables[:_MAX_CHOICES])
             return Rephrasing(task.question, task.question, "ambiguous", asks, tables)
         except NotUnderstood as error:
             return Rephrasing(task.question, task.question, "unanswerable", str(error))
         sentence = format_query_as_sentence(answer.frame)
         with self._lock:
             self._answers[task.question, base, sentence, self._engine.names().schema.version] = answer
-            if len(self._answers) > _REMEMBERED:
+            if len(self._answers) > _CACHE_SIZE:
                 del self._answers[next(iter(self._answers))]
         # Where what was passed over matters, declining serves a person better.
         if answer.partial or answer.confidence < _DOUBTFUL:

@@ -86,7 +86,7 @@ _TOKEN = re.compile(
 )
 _NUMBER = re.compile(r"(?<=\w )no\. (?!no\b)", re.IGNORECASE)
 _STRAIGHT = str.maketrans("‘’´", "'''")
-_PAIRED = ("first", "last", "middle", "start", "end", "short", "full")
+_PAIR_WORDS = ("first", "last", "middle", "start", "end", "short", "full")
 _QUOTES = "\"'“”`"
 
 
@@ -124,24 +124,24 @@ def split_question_into_words(question: str) -> tuple[Token, ...]:
     # `room no.` is no negation; as long as before, so that offsets stay.
     for match in _TOKEN.finditer(_NUMBER.sub("num ", question.translate(_STRAIGHT))):
         text = match.group()
-        quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
-        text = text[1:-1].strip() if quoted else text
+        is_quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
+        text = text[1:-1].strip() if is_quoted else text
         lower = text.lower()
-        tokens.append(Token(text, lower, stem_word(common.fold(lower)), match.start(), match.end(), quoted))
+        tokens.append(Token(text, lower, stem_word(common.fold(lower)), match.start(), match.end(), is_quoted))
     return tuple(_repeat_shared_noun(tokens))
 
 
 def _repeat_shared_noun(words: list[Token]) -> list[Token]:
     """Rewrite `first and last name` as `first name and last name`; the added word has no width."""
     tokens: list[Token] = []
-    for at, word in enumerate(words):
+    for index, word in enumerate(words):
         tokens.append(word)
-        if word.lower not in _PAIRED:
+        if word.lower not in _PAIR_WORDS:
             continue
-        end = at + 1
-        while end < len(words) and words[end].lower in (",", "and", "or", *_PAIRED):
+        end = index + 1
+        while end < len(words) and words[end].lower in (",", "and", "or", *_PAIR_WORDS):
             end += 1
-        if end < len(words) and words[end - 1].lower in _PAIRED and end > at + 2:
+        if end < len(words) and words[end - 1].lower in _PAIR_WORDS and end > index + 2:
             noun = words[end]
             tokens.append(Token(noun.text, noun.lower, noun.stem, word.end, word.end))
     return tokens
@@ -152,14 +152,14 @@ def split_identifier(identifier: str) -> tuple[str, ...]:
     """Split an identifier such as `LName` or `productname` into words, and expand abbreviations."""
     chunks = [chunk for chunk in re.split(r"[_\W]+", identifier) if chunk]
     words = [(low,) if (low := one.lower()) in ABBREVIATIONS else common.split_name_into_words(one) for one in chunks]
-    return tuple(part for chunk in words for word in chunk for part in _split_identifier_part(word))
+    return tuple(piece for chunk in words for word in chunk for piece in _split_identifier_piece(word))
 
 
-def _split_identifier_part(part: str) -> tuple[str, ...]:
-    if part in ABBREVIATIONS:
-        return ABBREVIATIONS[part]
+def _split_identifier_piece(piece: str) -> tuple[str, ...]:
+    if piece in ABBREVIATIONS:
+        return ABBREVIATIONS[piece]
     for suffix in SUFFIXES:
-        head = part.removesuffix(suffix)
-        if head and head != part and part not in IRREGULAR and (len(head) > 3 or split_identifier(head) != (head,)):
+        head = piece.removesuffix(suffix)
+        if head and head != piece and piece not in IRREGULAR and (len(head) > 3 or split_identifier(head) != (head,)):
             return (*split_identifier(head), *ABBREVIATIONS.get(suffix, (suffix,)))
-    return (part,)
+    return (piece,)

@@ -52,14 +52,14 @@ class LazyExampleStore:
         """Return the store in which examples are saved; raise an error without a store."""
         from ...tools.examples import make_embedding, open_seeded_store
 
-        place = self._source
-        if place is None:
+        source = self._source
+        if source is None:
             raise SettingsError(
                 "this agent has no example store to save in: pass one as `examples`, a folder or a Chroma server's URL"
             )
-        if not isinstance(place, str | Path):
-            return place
-        return self._open_store_once("own", lambda: open_seeded_store(place, make_embedding(self._embedding)))
+        if not isinstance(source, str | Path):
+            return source
+        return self._open_store_once("own", lambda: open_seeded_store(source, make_embedding(self._embedding)))
 
     def _open_store_once(self, name: str, open_store: Callable[[], ExampleStore]) -> ExampleStore:
         with self._lock:
@@ -141,15 +141,15 @@ class PersonKnowledge:
         key, path = self._key, self._knowledge_path
         if path is None:
             raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
-        others = [other for other in self._read_entries(path) if _conflicts(entry, other) and other.rights != key]
+        rivals = [other for other in self._read_entries(path) if _are_rivals(entry, other) and other.rights != key]
         private = _get_private_knowledge_path(path, key)
-        if private is not None and (others or any(_conflicts(entry, other) for other in self._read_entries(private))):
+        if private is not None and (rivals or any(_are_rivals(entry, other) for other in self._read_entries(private))):
             path = private
         else:
             # Those who wrote it may not be able to see the new one: theirs must not vanish before their eyes.
-            for other in others:
-                if (place := _get_private_knowledge_path(path, other.rights)) is not None:
-                    KnowledgeWriter(place, other.author).add(other)
+            for other in rivals:
+                if (private_path := _get_private_knowledge_path(path, other.rights)) is not None:
+                    KnowledgeWriter(private_path, other.author).add(other)
         author = entry.author or self._database.session.identity.name
         new = KnowledgeWriter(path, author).add(replace(entry, rights=key))
         return self._hide_private_source(new)
@@ -188,7 +188,7 @@ def _get_private_knowledge_path(path: Path | None, key: str) -> Path | None:
     return path.with_suffix(f".{key}.yaml") if path and key else None
 
 
-def _conflicts(entry: Entry, other: Entry) -> bool:
+def _are_rivals(entry: Entry, other: Entry) -> bool:
     """Whether two entries define the same name, or would contradict each other."""
     word_kinds = {"term", "metric"}
     if {entry.kind, other.kind} <= word_kinds and set(entry.phrases) & set(other.phrases):

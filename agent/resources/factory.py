@@ -33,7 +33,7 @@ V = TypeVar("V")
 
 
 class KeyedCache(Generic[K, V]):
-    """A thread-safe cache in which making one entry holds up nobody who wants another."""
+    """A thread-safe cache in which making one entry does not block access to others."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -86,13 +86,13 @@ class ResourceFactory:
 
     def _make_session_resources(self, session: Session) -> Resources:
         shared_session = Database(self.database.engine, session).shared_session
-        shared = self.readings.get(shared_session, lambda: self._open_shared_resources(shared_session))
-        if shared.database.session == session:
-            return shared
-        database = Database(shared.database.engine, session)
-        tools = Toolset(database, shared.values, self.examples.open_store_for_search, self.sandbox)
-        knowledge = PersonKnowledge(self.knowledge, database, shared.knowledge)
-        return replace(shared, database=database, tools=tools, knowledge=knowledge)
+        shared_resources = self.readings.get(shared_session, lambda: self._open_shared_resources(shared_session))
+        if shared_resources.database.session == session:
+            return shared_resources
+        database = Database(shared_resources.database.engine, session)
+        tools = Toolset(database, shared_resources.values, self.examples.open_store_for_search, self.sandbox)
+        knowledge = PersonKnowledge(self.knowledge, database, shared_resources.knowledge)
+        return replace(shared_resources, database=database, tools=tools, knowledge=knowledge)
 
     def _open_shared_resources(self, session: Session) -> Resources:
         """Open resources for a session that people with equal rights share."""

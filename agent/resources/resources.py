@@ -100,13 +100,13 @@ class EnrichedSchemaCache:
         bare = self._database.schema()
         knowledge = call_with_fallback("knowledge", self._knowledge.read, None)
         annotations = self.annotations().read() if annotated else None
-        dictionary, of = self._read_cached_dictionaries(bare), (bare, knowledge, annotations)
+        dictionary, sources = self._read_cached_dictionaries(bare), (bare, knowledge, annotations)
         with self._lock:
             reading = self._readings.get(annotated)
-            if reading is None or any(map(is_not, reading.of, of)):
+            if reading is None or any(map(is_not, reading.of, sources)):
                 base_schema = dictionary.on(bare if knowledge is None else knowledge.schema)
                 schema = base_schema if annotations is None else annotations.on(base_schema)
-                reading = self._readings[annotated] = SchemaReading(of, schema, self._values)
+                reading = self._readings[annotated] = SchemaReading(sources, schema, self._values)
             return reading
 
 

@@ -51,7 +51,7 @@ class JudgePromptBuilder(ClosingContext):
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset, self._databases = dataset, SingleDatabaseCache()
-        self._turns = {turn.id: turns[:place] for turns in dataset.interactions for place, turn in enumerate(turns)}
+        self._turns = {turn.id: turns[:index] for turns in dataset.interactions for index, turn in enumerate(turns)}
         self.close = self._databases.close
 
     def task(self, case: JudgeCase) -> JudgeTask:
@@ -83,11 +83,11 @@ class JudgePromptBuilder(ClosingContext):
 
 def format_rows_as_csv(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     """Return rows as CSV with quoted text, so that spaces and numbers stored as text show."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(columns)
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow(columns)
     cells = [["NULL" if cell is None else cell for cell in row] for row in rows]
-    csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerows(cells)
-    return out.getvalue().replace('"NULL"', "NULL")
+    csv.writer(buffer, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerows(cells)
+    return buffer.getvalue().replace('"NULL"', "NULL")
 
 
 def _make_query_exhibit(sql: str, result: Table | QueryError, counterpart: Table | QueryError) -> JudgedQuery:
@@ -178,8 +178,8 @@ def judge_cases(
                 summary.failures.append((case, str(error)))
                 failed_in_a_row += 1
                 if failed_in_a_row == GIVE_UP_AFTER:
-                    why = f"as {GIVE_UP_AFTER} cases in a row failed: {error}"
-                    raise ModelError(f"stopped after {summary.calls} requests, {why}") from error
+                    message = f"as {GIVE_UP_AFTER} cases in a row failed: {error}"
+                    raise ModelError(f"stopped after {summary.calls} requests, {message}") from error
             else:
                 failed_in_a_row = 0
                 listener(case, _merge_opinions(first.first, second.second), _merge_opinions(first.second, second.first))
@@ -215,18 +215,18 @@ class JudgeAgreement:
     def text(self) -> str:
         """The agreement as one line of text."""
         kappa = "-" if self.kappa is None else f"{self.kappa:.2f}"
-        parts = [f"{self.agreed} of {self.n} verdicts as given (kappa {kappa})"]
+        phrases = [f"{self.agreed} of {self.n} verdicts as given (kappa {kappa})"]
         for name, share in (("wrong answers found", self.wrong_found), ("right answers kept", self.right_kept)):
-            parts += [] if share is None else [f"{name} {100 * share:.0f} %"]
-        return ", ".join(parts)
+            phrases += [] if share is None else [f"{name} {100 * share:.0f} %"]
+        return ", ".join(phrases)
 
 
-def agreement(pairs: Sequence[tuple[Word, Word]]) -> JudgeAgreement:
+def compute_agreement(pairs: Sequence[tuple[Word, Word]]) -> JudgeAgreement:
     """Compute the agreement between people's verdicts and a judge's; each pair has one of each."""
     from sklearn.metrics import cohen_kappa_score
 
-    varied = len({word for pair in pairs for word in pair}) > 1
-    kappa = float(cohen_kappa_score(*zip(*pairs, strict=True))) if varied else None
+    has_variation = len({word for pair in pairs for word in pair}) > 1
+    kappa = float(cohen_kappa_score(*zip(*pairs, strict=True))) if has_variation else None
     replies: dict[Word, list[Word]] = {}
     for verdict, word in pairs:
         replies.setdefault(verdict, []).append(word)
@@ -250,9 +250,9 @@ class FinishedRun:
         results = read_results(folder)
         try:
             spec = RunSpec(**results["run"])
-            place = str(results["trial"]["database"]) if "trial" in results else ""
-            name, about = place if "://" in place else Path(place).name, (spec.dataset, spec.split, data)
-            dataset = Dataset("trial", "all", (), (Path(place).parent,)) if place else load_dataset(*about)
+            location = str(results["trial"]["database"]) if "trial" in results else ""
+            name, arguments = location if "://" in location else Path(location).name, (spec.dataset, spec.split, data)
+            dataset = Dataset("trial", "all", (), (Path(location).parent,)) if location else load_dataset(*arguments)
             # Results hide passwords, and those of earlier versions lack what was told beside a question.
             urls = {hide_url_secrets(question.database): question.database for question in dataset.questions}
             hints = {question.id: question.evidence for question in dataset.questions}
@@ -273,14 +273,14 @@ class FinishedRun:
         question = case.question
         about = {"dataset": self.dataset.name, "id": question.id, "question": question.text, "gold": case.gold}
         about |= {"database": hide_url_secrets(question.database), "by": by, "at": now(), "accepted": False}
-        sides = ((case.sql, answer), (case.gold, gold))
-        rulings = [Ruling.model_validate({**about, "sql": sql, **asdict(opinion)}) for sql, opinion in sides]
+        opinions = ((case.sql, answer), (case.gold, gold))
+        rulings = [Ruling.model_validate({**about, "sql": sql, **asdict(opinion)}) for sql, opinion in opinions]
         append_rulings(self.verdict_file, rulings)
 
     @property
     def rulings(self) -> list[Ruling]:
         """The rulings that are now in the verdict file."""
-        return read_rulings(self.verdict_file, may_miss=True)
+        return read_rulings(self.verdict_file, allow_missing=True)
 
     def list_gold_verdicts(self) -> list[Verdict]:
         """Return the verdicts by gold query on the run's answers; skip questions without gold."""
@@ -293,7 +293,7 @@ class FinishedRun:
         return [verdict for verdict in verdicts if verdict.question.golds]
 
     def find_disagreements(self) -> dict[JudgeCase, RuledAnswer]:
-        """Return the ruled outcomes of the answers that run but that gold does not call right."""
+        """Return the outcomes, by the rulings, of answers that run but do not match gold."""
         answers = [verdict for verdict in self.list_gold_verdicts() if verdict.asked and verdict.sql.strip()]
         verdicts = [verdict for verdict in answers if verdict.ex is None or (verdict.valid and not verdict.ex)]
         outcomes = apply_rulings(self.dataset, verdicts, self.rulings)

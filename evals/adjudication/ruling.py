@@ -57,24 +57,24 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def read_rulings(path: Path, may_miss: bool = False) -> list[Ruling]:
+def read_rulings(path: Path, allow_missing: bool = False) -> list[Ruling]:
     """Read the rulings of a verdict file in order; the last ruling on a query counts."""
-    if may_miss and not path.exists():
+    if allow_missing and not path.exists():
         return []
     try:
         content = path.read_bytes()
         # A last line that a killed process left half written is passed over, and the next one takes its place.
-        if torn := find_incomplete_last_line(content):
-            _warn_of_incomplete_line(path, torn)
-        records = read_lines(content.removesuffix(torn).decode("utf-8-sig"))
+        if incomplete_line := find_incomplete_last_line(content):
+            _warn_of_incomplete_line(path, incomplete_line)
+        records = read_lines(content.removesuffix(incomplete_line).decode("utf-8-sig"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"verdicts: {path} cannot be read: {error}") from error
     return [parse_record(Ruling, record, f"verdicts: {path}, record {n}") for n, record in enumerate(records, 1)]
 
 
 @lru_cache  # once, however often the file is read
-def _warn_of_incomplete_line(path: Path, torn: bytes) -> None:
-    warn(f"verdicts: {path}: its last line is incomplete and was skipped: {torn.decode(errors='replace')}")
+def _warn_of_incomplete_line(path: Path, line: bytes) -> None:
+    warn(f"verdicts: {path}: its last line is incomplete and was skipped: {line.decode(errors='replace')}")
 
 
 def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
@@ -156,9 +156,9 @@ class Adjudicator(ClosingContext):
         proposals: dict[str, Ruling] = {}
         for ruling in self._rulings.get(_collapse_spaces(question.text), ()):
             if is_ruling_on(ruling, question, self._dataset):
-                by_form, form = rulings if ruling.accepted else proposals, self.normalize_sql(question, ruling.sql)
-                by_form.pop(form, None)
-                by_form[form] = ruling
+                by_query, form = rulings if ruling.accepted else proposals, self.normalize_sql(question, ruling.sql)
+                by_query.pop(form, None)
+                by_query[form] = ruling
         return rulings, proposals
 
     def normalize_sql(self, question: GoldTurn, sql: str) -> str:
@@ -175,7 +175,7 @@ class Adjudicator(ClosingContext):
 
 
 def is_ruling_on(ruling: Ruling, question: GoldTurn, dataset: Dataset) -> bool:
-    """Whether a ruling is on a question, by text and id, or by gold and database if ids move."""
+    """Whether a ruling is on a question, by text and id, or by gold and database if ids change."""
     if _collapse_spaces(ruling.question) != _collapse_spaces(question.text):
         return False
     if ruling.id and not (ruling.gold and dataset.root is None and _BY_PLACE.fullmatch(ruling.id)):
@@ -186,7 +186,7 @@ def is_ruling_on(ruling: Ruling, question: GoldTurn, dataset: Dataset) -> bool:
 
 
 def get_question_key(question: GoldTurn, dataset: Dataset) -> tuple[str, ...]:
-    """Return what a question is known by: its id, or where ids move its text, gold and database."""
+    """Return a question's key: its id, or its text, gold and database if the dataset's ids change."""
     if dataset.root is not None or not _BY_PLACE.fullmatch(question.id):
         return (question.id,)
     return *map(_collapse_spaces, (question.text, *question.golds[:1])), question.database
@@ -272,18 +272,18 @@ def select_new_decisions(
 
     They must be on questions of the dataset, if one is given, and what they call right must run there.
     """
-    about = attrgetter("dataset", "id", "question", "gold", "database", "sql")
-    latest = {about(ruling): ruling.model_dump(include=_FIELDS) for ruling in earlier if ruling.accepted}
+    get_identity = attrgetter("dataset", "id", "question", "gold", "database", "sql")
+    latest = {get_identity(ruling): ruling.model_dump(include=_FIELDS) for ruling in earlier if ruling.accepted}
     rulings: list[Ruling] = []
     refusals: list[str] = []
     for number, ruling in enumerate(decisions, 1):
         fields = ruling.model_dump(include=_FIELDS)
-        if latest.get(about(ruling)) == fields:
+        if latest.get(get_identity(ruling)) == fields:
             continue
-        if dataset is not None and (why := _explain_inapplicable_ruling(ruling, dataset)):
-            refusals.append(f"decision {number} ({ruling.question}): {why}")
+        if dataset is not None and (reason := _explain_inapplicable_ruling(ruling, dataset)):
+            refusals.append(f"decision {number} ({ruling.question}): {reason}")
         else:
-            latest[about(ruling)] = fields
+            latest[get_identity(ruling)] = fields
             rulings.append(ruling)
     return rulings, refusals
 

@@ -46,5 +46,5 @@ class RandomDialoguesBaseline(TurnByTurnAnswerer):
         schema = render_schema(database.schema(), _SCHEMA_FORM)
         task = DialogueQueryTask(turn.text, schema, tuple(past), tuple(self._dialogues))
         tally = BudgetTracker(compute_node_budget(self.settings, {}))
-        done = await arun(ask(task), self._translator, tally)
-        return BaselineReply(done.reply.sql, tally.usage, notes=(*done.notes, *done.reply.notes))
+        result = await arun(ask(task), self._translator, tally)
+        return BaselineReply(result.reply.sql, tally.usage, notes=(*result.notes, *result.reply.notes))

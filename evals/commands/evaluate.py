@@ -78,8 +78,8 @@ class AnsweringOptions:
         model = choose_model_name(self.model, self.base_url)
         if self.model is None and model == "offline" and warns:
             warn(f"tableturn: {OFFLINE_LINE}")
-        about = {name: getattr(self, name) for name in ("preset", "examples", "base_url", *names)}
-        return {**about, "model": model, "settings": self.read_settings()}
+        fields = {name: getattr(self, name) for name in ("preset", "examples", "base_url", *names)}
+        return {**fields, "model": model, "settings": self.read_settings()}
 
 
 MAX_IDS = 10  # the number of questions that are named one by one
@@ -153,22 +153,22 @@ def evaluate(
     from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
-    about = options.make_about("embedding", "annotator", warns=baseline is None)
+    fields = options.make_about("embedding", "annotator", warns=baseline is None)
     spec = RunSpec(
-        dataset, split, history=history, limit=limit, without=tuple(without or ()), baseline=baseline, **about
+        dataset, split, history=history, limit=limit, without=tuple(without or ()), baseline=baseline, **fields
     )
-    part = questions.without(spec.without).first(spec.limit)
+    selection = questions.without(spec.without).first(spec.limit)
     # Recorded predictions and baselines say nothing of what a model does in the agent.
     file = None if record is None and (baseline or is_replay_model(spec.model)) else get_record_file_path(record)
     if file is not None:
         check_record_file(file)
     # A run is added to the record once, however often it is started again.
     record_file = str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
-    rulings = read_rulings(verdicts or out / VERDICTS_FILE, may_miss=verdicts is None)
+    rulings = read_rulings(verdicts or out / VERDICTS_FILE, allow_missing=verdicts is None)
     start = time.perf_counter()
-    with exit_if_run_stopped(), RunProgress(len(part.questions), price) as progress:
+    with exit_if_run_stopped(), RunProgress(len(selection.questions), price) as progress:
         answers = run_evaluation(spec, questions, out, jobs=options.jobs, listener=progress, engine=engine)
-    results = RunResults(part, answers).as_json(spec, time.perf_counter() - start, rulings)
+    results = RunResults(selection, answers).as_json(spec, time.perf_counter() - start, rulings)
     if questions.root is None:  # a file, which is read again from elsewhere
         results["run"]["dataset"] = str(Path(dataset).absolute())
     outcomes = [verdict for _, verdict in answers]
@@ -180,7 +180,7 @@ def evaluate(
         keys = ["run", "strict", "official", "linking", "cost", "by_verdict", *["outcomes"] * bool(results["outcomes"])]
         say(json.dumps({key: results[key] for key in keys}))
     else:
-        print_report_sections(make_run_sections({f"{part.name} {part.split}": results}))
+        print_report_sections(make_run_sections({f"{selection.name} {selection.split}": results}))
         if results["by_verdict"]["ruled"]:
             say(format_scores_line(results["by_verdict"], outcomes))
         warn_of_doubtful_verdicts(outcomes)
@@ -213,7 +213,7 @@ def score(
     from ..adjudication.ruling import apply_rulings, format_scores_line, read_rulings, score_outcomes
     from ..datasets import find_empty_tables, load_dataset, read_predictions
     from ..metrics.judging import StrictJudge, make_official_judge
-    from ..metrics.summary import as_json as score_verdicts
+    from ..metrics.summary import dump_scores as score_verdicts
     from ..report.page import make_run_sections
 
     rulings = read_rulings(verdicts) if verdicts is not None else None
@@ -281,9 +281,9 @@ def models(
     table = Table()
     for name in ("model", "database", "runs", "n", "right by gold", "by verdict", "calls", "prompt tokens", "last"):
         table.add_column(name, overflow="fold")
-    for standing in standings:
-        shares = {name: format_share_with_interval(standing[name]) for name in ("by_gold", "by_verdict")}
-        table.add_row(*map(str, {**standing, **shares, "last": standing["last"][:10]}.values()))
+    for row in standings:
+        shares = {name: format_share_with_interval(row[name]) for name in ("by_gold", "by_verdict")}
+        table.add_row(*map(str, {**row, **shares, "last": row["last"][:10]}.values()))
     Console().print(table)
 
 
@@ -389,24 +389,24 @@ def impact(
         raise SettingsError("there are no past answers to replay: pass --history or --examples")
     effects = replay(old_state, new_state, past)
     fields = effects.as_json()
-    met = gate is None or (effects.kept is not None and effects.kept >= gate)
+    is_met = gate is None or (effects.kept is not None and effects.kept >= gate)
     if as_json:
-        say(json.dumps({**fields, "gate": None if gate is None else {"least": gate, "met": met}}))
+        say(json.dumps({**fields, "gate": None if gate is None else {"least": gate, "met": is_met}}))
     else:
         for change in [*effects.of("error", "rows"), *effects.of("unsettled")]:
             _print_answer_change(change)
         counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in fields["counts"].items() if count)
         say(f"{fields['answers']} past answers: {counts}")
-    if not met:
+    if not is_met:
         warn(f"fewer than {100 * (gate or 0):g} % of past answers stay the same (--gate)")
         raise typer.Exit(1)
 
 
 def _print_answer_change(change: Change) -> None:
     past = change.past
-    about = ", ".join(part for part in (past.user, past.time, past.source) if part)
+    origin = ", ".join(part for part in (past.user, past.time, past.source) if part)
     effect = "only a model can tell" if change.kind == "unsettled" else change.kind
-    say(f"{past.question or past.sql} ({about})\n  {effect}: {change.why}")
+    say(f"{past.question or past.sql} ({origin})\n  {effect}: {change.why}")
     for name, result, other_side in (("before", change.before, change.after), ("now", change.after, change.before)):
         if result is None or change.kind == "unsettled":
             continue

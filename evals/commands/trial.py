@@ -136,16 +136,16 @@ def fit(
     Exits with 1 if the labels are too few or too often wrong for a bound, and says how many are missing.
     """
     from ...tools.examples import get_store_folder, has_example_store
-    from ..metrics.statistics import find_level
+    from ..metrics.statistics import find_confidence_level
     from ..runner.run import RunProgress
     from ..trial import TrialOptions
     from ..trial.run import fit_trust_bound
 
-    about = options.make_about()
+    fields = options.make_about()
     if options.examples is None and has_example_store(get_store_folder()):  # as at the terminal
-        about["examples"] = str(get_store_folder())
-    plan, path = TrialOptions(db, Path(), **about, jobs=options.jobs), _find_trust_file(trust, about["settings"])
-    least = find_level([], alpha, certainty).missing
+        fields["examples"] = str(get_store_folder())
+    plan, path = TrialOptions(db, Path(), **fields, jobs=options.jobs), _find_trust_file(trust, fields["settings"])
+    least = find_confidence_level([], alpha, certainty).missing
     warn(f"this needs at least {least} labelled answers, and more if some are wrong")
     with exit_if_run_stopped(), RunProgress(None, None, "right") as progress:
         bound = fit_trust_bound(plan, labels, alpha, certainty, out, path, progress)
@@ -184,9 +184,9 @@ def _describe_trust_bound(bound: TrustBound) -> str:
     if bound.level is None:
         need = f"at least {bound.missing} more labelled answers are needed"
         return f"{head}nothing is marked trusted: {labels} answers, {bound.wrong} of them wrong; {need}"
-    wrong = f"at most {bound.alpha:.0%} wrong at {bound.certainty:.0%} certainty; set {bound.time}"
+    guarantee = f"at most {bound.alpha:.0%} wrong at {bound.certainty:.0%} certainty; set {bound.time}"
     counts = f"{bound.trusted} of {labels} ones ({bound.trusted_wrong} wrong)"
-    return f"{head}answers with a confidence of {bound.level:.3f} or more are marked trusted, {counts}: {wrong}"
+    return f"{head}answers with a confidence of {bound.level:.3f} or more are marked trusted, {counts}: {guarantee}"
 
 
 judge = typer.Typer(help="Have a model and people judge the answers that gold counts as wrong.", no_args_is_help=True)
@@ -211,7 +211,7 @@ def judge_run(
 
     from ...agent import Settings
     from ...agent.model import PromptedTranslator, TranslatorOptions
-    from ..adjudication.judging import FinishedRun, JudgingSummary, agreement, judge_cases
+    from ..adjudication.judging import FinishedRun, JudgingSummary, compute_agreement, judge_cases
     from ..adjudication.ruling import get_question_key, is_ruling_on
     from ..runner.agents import CACHE_FILE, ReplyCache, open_model
 
@@ -251,13 +251,13 @@ def judge_run(
             if is_decided:
                 pairs: list[tuple[Word, Word]] = [(words[case], opinions[case]) for case in words if case in opinions]
                 unknown = "agreement unknown: no verdicts on this run yet"
-                say(f"agreement: {agreement(pairs).text}" if pairs else unknown)
+                say(f"agreement: {compute_agreement(pairs).text}" if pairs else unknown)
     say(f"{summary.calls} calls; proposals are in {run.verdict_file}")
     if summary.remaining:
         warn(f"{summary.remaining} left to judge: run the same command again")
     if summary.failures:
-        case, why = summary.failures[0]
-        warn(f"{len(summary.failures)} could not be sent to the model; {case.question.id}: {why}")
+        case, reason = summary.failures[0]
+        warn(f"{len(summary.failures)} could not be sent to the model; {case.question.id}: {reason}")
     say(run.update_verdict_scores())
     if summary.failures:
         raise typer.Exit(1)
@@ -288,13 +288,13 @@ def judge_accept(
         ruling.model_copy(update={"by": ruling.by or by, "at": ruling.at or now(), "accepted": True})
         for ruling in read_rulings(decisions)
     ]
-    earlier = read_rulings(target, may_miss=True)
+    earlier = read_rulings(target, allow_missing=True)
     new_rulings, refusals = select_new_decisions(rulings, earlier, run.dataset if run else None)
     append_rulings(target, new_rulings)
     repeats = len(rulings) - len(new_rulings) - len(refusals)
     say(f"verdicts written to {target}: {len(new_rulings)}{f' ({repeats} were already there)' if repeats else ''}")
-    for why in refusals:
-        warn(f"rejected: {why}")
+    for reason in refusals:
+        warn(f"rejected: {reason}")
     if run is not None:
         say(run.update_verdict_scores())
     if refusals:

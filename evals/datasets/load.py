@@ -22,8 +22,8 @@ from ...tools.record_files import read_json, read_records
 
 def join_operators(sql: str) -> str:
     """Return a query with `>=` in place of CoSQL's `> =`, which SQLite does not parse."""
-    for split, operator in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
-        sql = sql.replace(split, operator)
+    for split_operator, operator in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
+        sql = sql.replace(split_operator, operator)
     return sql
 
 
@@ -82,7 +82,7 @@ class Dataset:
         if "://" in name:
             raise DatabaseUnavailable(f"{label}: {hide_url_secrets(name)} is not an SQLite file")
         # A name with a suffix is a file of one's own; benchmarks give each database a folder.
-        for path in (root / place for root in self.databases for place in (f"{name}/{name}.sqlite", name)):
+        for path in (root / location for root in self.databases for location in (f"{name}/{name}.sqlite", name)):
             if path.is_file():
                 return path
         folders = ", ".join(map(str, self.databases)) or "no folder at all"
@@ -146,11 +146,11 @@ class SingleDatabaseCache(ClosingContext):
     def __init__(self) -> None:
         self._entry: tuple[str | Path, Database] | None = None
 
-    def at(self, place: str | Path) -> Database:
+    def at(self, location: str | Path) -> Database:
         """Return the database at a path or URL, and open it if necessary."""
-        if self._entry is None or self._entry[0] != place:
+        if self._entry is None or self._entry[0] != location:
             self.close()
-            self._entry = (place, Database.open(place))
+            self._entry = (location, Database.open(location))
         return self._entry[1]
 
     def close(self) -> None:
@@ -166,15 +166,15 @@ R = TypeVar("R")
 _reader = cache(TypeAdapter)
 
 
-def parse_record(kind: type[R], record: object, place: str) -> R:
+def parse_record(kind: type[R], record: object, location: str) -> R:
     """Parse a record, or its JSON bytes, into a model or dataclass."""
     reader = _reader(kind)
     try:
         return reader.validate_json(record) if isinstance(record, bytes) else reader.validate_python(record)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
-        parts = [place, ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")]
-        raise SettingsError(" ".join(": ".join(filter(None, parts)).split())) from error
+        phrases = [location, ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")]
+        raise SettingsError(" ".join(": ".join(filter(None, phrases)).split())) from error
 
 
 _SPIDER = ("spider", "spider_data")
@@ -199,11 +199,11 @@ class DatasetLayout:
 
     def parts(self, kind: str, root: Path) -> tuple[Path, ...]:
         """Return the existing paths of databases or schemas: the dataset's own, then Spider's."""
-        paths = [folder / part for folder in self._list_folders(root) for part in getattr(self, kind)]
+        paths = [folder / relative_path for folder in self._list_folders(root) for relative_path in getattr(self, kind)]
         if self.shared:
             roots = (root, root.parent) if root.name in self.folders else (root,)
-            parts = getattr(LAYOUTS["spider"], kind)
-            paths += [base / folder / part for base in roots for folder in _SPIDER for part in parts]
+            spider_paths = getattr(LAYOUTS["spider"], kind)
+            paths += [base / folder / part for base in roots for folder in _SPIDER for part in spider_paths]
         return tuple(dict.fromkeys(path for path in paths if path.exists()))
 
     def _list_folders(self, root: Path) -> list[Path]:
@@ -217,12 +217,12 @@ class DatasetLayout:
             for number, record in enumerate(records):
                 if "interaction" in record:  # SParC and CoSQL
                     for turn, entry in enumerate(record["interaction"], 1):
-                        about = record["database_id"], entry["utterance"], (join_operators(entry["query"]),)
-                        yield GoldTurn(f"{number}.{turn}", *about, str(number), turn)
+                        fields = record["database_id"], entry["utterance"], (join_operators(entry["query"]),)
+                        yield GoldTurn(f"{number}.{turn}", *fields, str(number), turn)
                 else:
                     name = str(record.get("question_id", number))
-                    about = record.get("evidence", ""), record.get("difficulty", "")
-                    yield GoldTurn(name, record["db_id"], record[self.text], (record[self.sql],), name, 1, *about)
+                    fields = record.get("evidence", ""), record.get("difficulty", "")
+                    yield GoldTurn(name, record["db_id"], record[self.text], (record[self.sql],), name, 1, *fields)
         except (OSError, ValueError) as error:
             raise SettingsError(f"{path} cannot be read: {error}") from error
         except (KeyError, TypeError, AttributeError) as error:
@@ -298,8 +298,8 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
         raise SettingsError(f"dataset {name!r}: no {layout.splits[split]} in {folders} below {root}")
     # Why a published gold is doubtful, by question id.
     text = (files("tableturn.evals.datasets") / "disputed.json").read_text(encoding="utf-8")
-    disputed: dict[str, str] = json.loads(text).get(f"{name}/{split}", {})
-    questions = (replace(question, disputed=disputed.get(question.id, "")) for question in layout.questions(path))
+    disputes: dict[str, str] = json.loads(text).get(f"{name}/{split}", {})
+    questions = (replace(question, disputed=disputes.get(question.id, "")) for question in layout.questions(path))
     return Dataset(name, split, tuple(questions), layout.parts("databases", root), layout.parts("tables", root), root)
 
 
@@ -356,19 +356,19 @@ def read_questions(path: Path) -> Dataset:
     questions: list[GoldTurn] = []
     turns: Counter[str] = Counter()
     for number, record in enumerate(read_records(path), 1):
-        place = f"{path}, record {number}"
+        location = f"{path}, record {number}"
         fields = record
         if isinstance(record, Mapping):
             fields = {key: value for key, value in record.items() if value not in (None, "")}
             if None in fields:
                 # What the csv module calls the cells beyond the header's.
-                raise SettingsError(f"{place}: more cells than column names: put text with commas in quotes")
-        entry = parse_record(OwnQuestion, fields, place)
+                raise SettingsError(f"{location}: more cells than column names: put text with commas in quotes")
+        entry = parse_record(OwnQuestion, fields, location)
         name = entry.id or str(number)
         interaction = entry.interaction or name
         turns[interaction] += 1
         if turns[interaction] > 1 and questions[-1].interaction != interaction:
-            raise SettingsError(f"{place}: the turns of interaction {interaction!r} must follow one another")
+            raise SettingsError(f"{location}: the turns of interaction {interaction!r} must follow one another")
         expects = ExpectedOutcome(entry.expects or "answer", entry.meant) if entry.expects or entry.meant else None
         about = (name, entry.database, entry.question, tuple(entry.sql), interaction, turns[interaction])
         questions.append(GoldTurn(*about, entry.evidence, entry.level, entry.disputed, expects))
@@ -392,13 +392,13 @@ class Prediction(BaseModel):
     sql: str | None
 
 
-def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) -> dict[str, str]:
+def read_predictions(path: Path, dataset: Dataset, selection: Dataset | None = None) -> dict[str, str]:
     """Return the predicted SQL by question id; questions without a prediction are missing.
 
     Either the official form (one query a line in the dataset's order, anything after a tab passed over, a blank line
     where there is no query or, of interactions, between them), or JSON: a list of queries in that order, or
     `{"id": ..., "sql": ...}` records, as a list or one a line. A file without ids may hold the questions alone that are
-    asked, `part`.
+    asked, `selection`.
     """
     try:
         if path.suffix in (".json", ".jsonl"):
@@ -411,18 +411,18 @@ def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) 
             forms = [records, queries] if any(turn.turn > 1 for turn in dataset.questions) else [queries, records]
     except (OSError, ValueError) as error:
         raise SettingsError(f"predictions: {path} cannot be read: {error}") from error
-    split = f"{dataset.name} {dataset.split}"
+    split_name = f"{dataset.name} {dataset.split}"
     if all(isinstance(record, str) for record in records):
-        for form, subset in product(forms, (dataset, part)):
+        for form, subset in product(forms, (dataset, selection)):
             if subset is not None and len(subset.questions) == len(form):
                 return {question.id: str(sql) for question, sql in zip(subset.questions, form, strict=True)}
-        expected = f"{split} has {len(dataset.questions)} questions"
-        if part is not None and len(part.questions) < len(dataset.questions):
-            expected += f", {len(part.questions)} of them asked"
+        expected = f"{split_name} has {len(dataset.questions)} questions"
+        if selection is not None and len(selection.questions) < len(dataset.questions):
+            expected += f", {len(selection.questions)} of them asked"
         raise SettingsError(f"predictions: {path} has {len(records)} queries, but {expected}")
     entries = [parse_record(Prediction, item, f"predictions: {path}, record {n}") for n, item in enumerate(records, 1)]
     ids = {question.id for question in dataset.questions}
     predictions = {str(item.id): item.sql or "" for item in entries}
     if unknown := next((name for name in predictions if name not in ids), None):
-        raise SettingsError(f"predictions: {path}: {split} has no question {unknown!r}")
+        raise SettingsError(f"predictions: {path}: {split_name} has no question {unknown!r}")
     return predictions

@@ -128,7 +128,7 @@ class NotRun(TableturnError):
 
 
 def sample_by_difficulty(
-    dataset: Dataset, level_of: Callable[[GoldTurn], str], levels: Mapping[str, int], limit: int | None
+    dataset: Dataset, get_level: Callable[[GoldTurn], str], levels: Mapping[str, int], limit: int | None
 ) -> Dataset:
     """Return a fixed random sample of questions, with `levels` of each level of difficulty.
 
@@ -143,7 +143,7 @@ def sample_by_difficulty(
     chance = Random(0)  # noqa: S311 - a sample, not a secret
     pools: dict[str, list[GoldTurn]] = defaultdict(list)
     for question in dataset.questions:
-        pools[level_of(question)].append(question)
+        pools[get_level(question)].append(question)
     ids = {turn.id for level, n in counts.items() for turn in chance.sample(pools[level], min(n, len(pools[level])))}
     return replace(dataset, questions=tuple(question for question in dataset.questions if question.id in ids))
 
@@ -332,7 +332,7 @@ class MeasuredRow:
 
 def measure(experiment: Experiment, setup: ExperimentSetup, out: Path, listen: Listen) -> list[MeasuredRow]:
     """Run every row of an experiment in a resumable folder, and score it as the paper does."""
-    done: dict[str, list[list[RunResults]]] = {}
+    results: dict[str, list[list[RunResults]]] = {}
     figures: list[MeasuredRow] = []
     errors: list[TableturnError] = []
     for row in experiment.rows:
@@ -342,10 +342,10 @@ def measure(experiment: Experiment, setup: ExperimentSetup, out: Path, listen: L
             if row.other_model and row.name not in setup.models:
                 raise NotRun(f"it needs the model {row.other_model}: pass --model-for '{row.name}=MODEL'")
             if row.combine is None:
-                done[row.name] = _run_row(row, experiment, setup, out, listen)
-            elif row.combine.of not in done:
+                results[row.name] = _run_row(row, experiment, setup, out, listen)
+            elif row.combine.of not in results:
                 raise NotRun(f"the row {row.combine.of!r} was not run")
-            figures.append(_compute_measured_row(row, done, experiment, setup))
+            figures.append(_compute_measured_row(row, results, experiment, setup))
         except TableturnError as error:
             errors.append(error)
             figures.append(MeasuredRow(row.name, row.paper, {}, str(error)))
@@ -365,7 +365,7 @@ def _run_row(
         sample = questions.first(options.limit)
         if experiment.levels:
             with ClauseJudge(questions) as judge:
-                sample = sample_by_difficulty(questions, judge.hardness, experiment.levels, options.limit)
+                sample = sample_by_difficulty(questions, judge.get_hardness, experiment.levels, options.limit)
         for database in {question.database for question in sample.questions}:
             dataset.place(database)
     except (SettingsError, DatabaseUnavailable) as error:
@@ -412,11 +412,11 @@ _NO_ROOM = re.compile(r"The prompt has no room for .*\bexample")
 
 
 def _compute_measured_row(
-    row: ExperimentRow, done: Mapping[str, list[list[RunResults]]], experiment: Experiment, setup: ExperimentSetup
+    row: ExperimentRow, results: Mapping[str, list[list[RunResults]]], experiment: Experiment, setup: ExperimentSetup
 ) -> MeasuredRow:
     """Return a row's figures over its own runs, or over those of the row that it combines."""
     combine, mode = row.combine, row.combine.how if row.combine else "mean"
-    repeats = [runs[: combine.first] for runs in done[combine.of]] if combine else done[row.name]
+    repeats = [runs[: combine.first] for runs in results[combine.of]] if combine else results[row.name]
     take = {"min": min, "max": max}.get(mode, fmean)
     scores: list[dict[str, float]] = []
     for runs in repeats:
@@ -426,7 +426,7 @@ def _compute_measured_row(
     notes = [record.notes for runs in repeats for run in runs for record, _ in run.answers]
     # The official EX of each tenth of the questions, in order (SQL-CRAFT A.2).
     right = np.array([verdict.ex is True for verdict in first_run.official] if experiment.parts else [])
-    parts = np.array_split(right, 10) if len(right) >= 10 else ()
+    tenths = np.array_split(right, 10) if len(right) >= 10 else ()
     return MeasuredRow(
         row.name,
         row.paper,
@@ -435,16 +435,16 @@ def _compute_measured_row(
         runs=len(scores) * len(repeats[0]),
         questions=len(first_run.dataset.questions),
         dataset=f"{first_run.dataset.name} {first_run.dataset.split}",
-        parts=tuple(100 * float(part.mean()) for part in parts),
+        parts=tuple(100 * float(tenth.mean()) for tenth in tenths),
         predictions={} if combine else {record.id: record.sql for record, _ in first_run.answers},
         replayed=is_replay_model(setup.get_row_model(row)),
         short=sum(any(map(_NO_ROOM.match, texts)) for texts in notes),
     )
 
 
-def _merge_figures(runs: Sequence[Mapping[str, float]], take: Callable[[list[float]], float]) -> dict[str, float]:
+def _merge_figures(runs: Sequence[Mapping[str, float]], combine: Callable[[list[float]], float]) -> dict[str, float]:
     names = [name for name in runs[0] if all(name in run for run in runs)]
-    return {name: take([run[name] for run in runs]) for name in names}
+    return {name: combine([run[name] for run in runs]) for name in names}
 
 
 def list_remarks(experiment: Experiment, setup: ExperimentSetup, rows: Sequence[MeasuredRow]) -> list[str]:
@@ -476,16 +476,16 @@ def list_remarks(experiment: Experiment, setup: ExperimentSetup, rows: Sequence[
     if replays:
         remarks.append("Replayed: recorded predictions stand for the model's replies.")
         predictions = [(row.dataset, sorted(row.predictions.items())) for row in run_rows if row.predictions]
-        copies = [item for place, item in enumerate(predictions) if item in predictions[:place]]
+        copies = [item for index, item in enumerate(predictions) if item in predictions[:index]]
         if copies and len(predictions) - len(copies) == len({dataset for dataset, _ in predictions}):
             remarks.append("All rows share their predictions, so EX, EM and TS do not compare them.")
-    parts = [row for row in run_rows if row.parts]
-    if len(parts) > 1:
+    divided_rows = [row for row in run_rows if row.parts]
+    if len(divided_rows) > 1:
         # SQL-CRAFT A.2, between the first two rows.
         from scipy.stats import mannwhitneyu
 
-        p = float(mannwhitneyu(parts[0].parts, parts[1].parts, alternative="two-sided").pvalue)
-        remarks.append(f"Mann-Whitney U test between {parts[0].name} and {parts[1].name}: p = {p:.4f}.")
+        p = float(mannwhitneyu(divided_rows[0].parts, divided_rows[1].parts, alternative="two-sided").pvalue)
+        remarks.append(f"Mann-Whitney U test between {divided_rows[0].name} and {divided_rows[1].name}: p = {p:.4f}.")
     return remarks
 
 
@@ -498,9 +498,9 @@ def format_figure_comparison(row: MeasuredRow, figure: str) -> str:
     """Format the paper's number, right-aligned, beside ours."""
     form = ".4g" if figure.endswith("_seconds") else ".1f"
     paper = format_reported_number(row.paper[figure]) if figure in row.paper else "-"
-    ours = format(row.ours[figure], form) if figure in row.ours else "-"
+    own_figure = format(row.ours[figure], form) if figure in row.ours else "-"
     spread = f" ± {row.deviations[figure]:{form}}" if figure in row.deviations else ""
-    return f"{paper:>6} / {ours}{spread}"
+    return f"{paper:>6} / {own_figure}{spread}"
 
 
 def format_reported_number(percent: float) -> str:

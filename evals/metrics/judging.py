@@ -18,7 +18,7 @@ from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryR
 from ...tools.results import same_result
 from ...tools.sql import Query, is_ordered, return_default_if_unparsable
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache
-from ..official.exact_match import EMQuery, Unparsed, compare_clauses, hardness, parse, read_foreign_key_maps
+from ..official.exact_match import EMQuery, Unparsed, compare_clauses, compute_hardness, parse, read_foreign_key_maps
 from ..official.execution import OfficialDatabases, execute_and_compare, list_suite_files
 
 CANDIDATES = 1_000
@@ -121,12 +121,12 @@ def compute_expected_result(database: Database, sql: str, limits: Limits = GOLD_
         keyed_rows = database.execute(order.with_keys, limits).rows if order.with_keys and table.rows else ()
         if keyed_rows and [row[: -order.keys] for row in keyed_rows] == list(table.rows):
             ties = [row[-order.keys :] for row in keyed_rows]
-            cut: list[_Row] = []
+            cut_rows: list[_Row] = []
             if order.without_limit:
                 past = database.execute(order.without_limit, replace(limits, rows=len(ties) + CANDIDATES)).rows
-                cut = [row[: -order.keys] for row in past if row[-order.keys :] == ties[-1]]
+                cut_rows = [row[: -order.keys] for row in past if row[-order.keys :] == ties[-1]]
             # The limit cuts through no tie if the gold has all of its rows.
-            expected = ExpectedResult(table, order, ties, cut if len(cut) > ties.count(ties[-1]) else ())
+            expected = ExpectedResult(table, order, ties, cut_rows if len(cut_rows) > ties.count(ties[-1]) else ())
     except QueryError:
         pass  # then ties are unknown
     for _ in range(_TRIALS if _BY_CHANCE.search(sql) else 0):
@@ -149,9 +149,9 @@ class Verdict:
     asked: bool = True  # whether there was a prediction, or room for one: False if it could not be asked
     broken: bool = False  # whether the question of a trial is at fault: none of its own queries runs
 
-    def mark_as_not_asked(self, why: str) -> Verdict:
+    def mark_as_not_asked(self, reason: str) -> Verdict:
         """Return the verdict without an outcome: model or database was out of reach."""
-        return replace(self, ex=None, em=None, valid=False, error=f"not asked: {why}", asked=False)
+        return replace(self, ex=None, em=None, valid=False, error=f"not asked: {reason}", asked=False)
 
 
 class ClauseJudge(ClosingContext):
@@ -164,10 +164,10 @@ class ClauseJudge(ClosingContext):
         for path in reversed(dataset.tables):
             self._foreign_keys.update(read_foreign_key_maps(path))
 
-    def hardness(self, question: GoldTurn) -> str:
+    def get_hardness(self, question: GoldTurn) -> str:
         """Return a question's difficulty level, the dataset's or Spider's; empty if unknown."""
         gold = None if question.level else self.read(question, question.golds[0])
-        return question.level or (hardness(gold) if gold else "")
+        return question.level or (compute_hardness(gold) if gold else "")
 
     def is_exact_match(self, question: GoldTurn, sql: str, *, any_gold: bool = False) -> bool | None:
         """Return whether a prediction matches a gold query exactly (EM); None if unknown."""
@@ -229,7 +229,7 @@ class StrictJudge(ClosingContext):
         """Judge one prediction."""
         if not question.golds:
             return Verdict(question, sql, error="no query answers it")  # it is to be declined
-        level = self.clauses.hardness(question)
+        level = self.clauses.get_hardness(question)
         golds = self.find_expected_results(question)
         if isinstance(golds, str):
             return Verdict(question, sql, hardness=level, error=golds)
@@ -258,8 +258,8 @@ class StrictJudge(ClosingContext):
     def find_expected_results(self, question: GoldTurn) -> dict[str | Path, list[ExpectedResult]] | str:
         """Return the gold queries' results by database, or why they cannot be used."""
         try:
-            place = self._dataset.place(question.database)
-            files = list_suite_files(place, question.database) if isinstance(place, Path) else [place]
+            location = self._dataset.place(question.database)
+            files = list_suite_files(location, question.database) if isinstance(location, Path) else [location]
             return {file: [self._gold(file, gold) for gold in question.golds] for file in files}
         except (Unfit, QueryRejected) as error:
             return f"{UNFIT}: {error}"
@@ -309,7 +309,7 @@ class OfficialJudge(ClauseJudge):
 
     def judge(self, question: GoldTurn, sql: str) -> Verdict:
         """Judge one prediction."""
-        level = self.hardness(question)
+        level = self.get_hardness(question)
         try:
             execution = execute_and_compare(sql, question.golds[0], question.database, self.databases)
         except (QueryFailed, DatabaseUnavailable) as error:
@@ -331,7 +331,7 @@ ErrorClass = Literal["no answer", "does not run", "gold error", "DB value", "imp
 """
 
 
-def error_class(verdict: Verdict, clauses: ClauseJudge) -> ErrorClass | None:
+def classify_error(verdict: Verdict, clauses: ClauseJudge) -> ErrorClass | None:
     """Return the category of a wrong answer; None for a right one."""
     question, sql = verdict.question, verdict.sql
     if verdict.ex or not verdict.asked:

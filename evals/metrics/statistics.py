@@ -50,43 +50,43 @@ class RunComparison:
     interval: ConfidenceInterval | None  # of the difference, by paired bootstrap
     p: float  # exact McNemar test: are questions lost as likely as gained? The turns of an interaction count together
     n: int  # questions compared
-    # The least difference that so many questions would show as a rule (`detectable`); None also if the turns of too few
+    # The least difference that so many questions would show as a rule; None also if the turns of too few
     # interactions are counted together.
     detectable: float | None
 
     def describe(self, first: str, second: str) -> str:
         """Return the comparison of two named runs in one sentence."""
-        change, between = f"{100 * self.difference:+.1f}", ""
+        change, interval_text = f"{100 * self.difference:+.1f}", ""
         if self.interval is not None:
-            between = f", between {100 * self.interval.low:+.1f} and {100 * self.interval.high:+.1f}"
+            interval_text = f", between {100 * self.interval.low:+.1f} and {100 * self.interval.high:+.1f}"
         if self.p < SIGNIFICANT:
             better, worse = (second, first) if self.difference > 0 else (first, second)
             return (
                 f"{better} is better than {worse}: {abs(100 * self.difference):.1f} points on {self.n} questions "
-                f"({second} less {first}: {change}{between}; p = {self.p:.4f})."
+                f"({second} less {first}: {change}{interval_text}; p = {self.p:.4f})."
             )
         limit = "so few can show no difference at all"
         if self.detectable is not None:
             limit = f"so many can show {100 * self.detectable:.0f} points"
         return (
             f"{second} and {first} cannot be told apart on these {self.n} questions: "
-            f"{change} points{between}, p = {self.p:.4f}; {limit}."
+            f"{change} points{interval_text}, p = {self.p:.4f}; {limit}."
         )
 
 
 def number_repeats(keys: Iterable[Hashable]) -> Iterator[tuple[Hashable, int]]:
-    """Yield each key with how many of the same came before, which tells equal ones apart."""
+    """Yield each key with the number of equal keys before it, so that each pair is unique."""
     counts = Counter[Hashable]()
     for key in keys:
         yield key, counts[key]
         counts[key] += 1
 
 
-def compare(first: Mapping[Any, JudgedOutcome], second: Mapping[Any, JudgedOutcome]) -> RunComparison:
+def compare_runs(first: Mapping[Any, JudgedOutcome], second: Mapping[Any, JudgedOutcome]) -> RunComparison:
     """Compare two runs by the questions that both judged."""
     pairs = [(outcome, second[name]) for name, outcome in first.items() if name in second]
     changes = [b.right - a.right for a, b in pairs]
-    units = [a.unit or str(place) for place, (a, _) in enumerate(pairs)]
+    units = [a.unit or str(index) for index, (a, _) in enumerate(pairs)]
     # McNemar's exact test: how probable is as large a sum, were each unit's difference as likely to have the other
     # sign? The coefficients of the product of (x^-size + x^size) / 2 are the distribution of the sum.
     sums = _sum_outcomes_by_cluster(list(zip(units, changes, strict=True)))[0]
@@ -95,7 +95,7 @@ def compare(first: Mapping[Any, JudgedOutcome], second: Mapping[Any, JudgedOutco
         spread = np.convolve(spread, [0.5, *np.zeros(2 * size - 1), 0.5])
     total, middle = abs(sums.sum()), len(spread) // 2
     inside = spread[middle - total + 1 : middle + total].sum() if total else 0.0
-    enough = detectable(len(set(units)), 1.0) is not None
+    enough = find_detectable_difference(len(set(units)), 1.0) is not None
     return RunComparison(
         changes.count(-1),
         changes.count(1),
@@ -103,11 +103,11 @@ def compare(first: Mapping[Any, JudgedOutcome], second: Mapping[Any, JudgedOutco
         compute_interval([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)]),
         float(np.clip(1.0 - inside, 0.0, 1.0)),
         len(pairs),
-        detectable(len(pairs), fmean(map(abs, changes))) if enough else None,
+        find_detectable_difference(len(pairs), fmean(map(abs, changes))) if enough else None,
     )
 
 
-def detectable(n: int, discordant: float) -> float | None:
+def find_detectable_difference(n: int, discordant: float) -> float | None:
     """Return the least difference that `n` paired questions detect with 80% power.
 
     By the exact power of McNemar's exact test at 5%, each question being independent of the others. Just one of the two
@@ -118,12 +118,12 @@ def detectable(n: int, discordant: float) -> float | None:
     """
     counts = np.arange(n + 1)
     # So many of the questions that just one has right must be the better one's; more than all of them for five.
-    won = stats.binom.isf(SIGNIFICANT / 2, counts, 0.5) + 1
+    least_wins = stats.binom.isf(SIGNIFICANT / 2, counts, 0.5) + 1
 
     def compute_power_shortfall(difference: float) -> float:
         # By how much the power is less than the usual one, which finds such a difference in four of five cases.
         share = max(discordant, difference)
-        power = stats.binom.sf(won - 1, counts, (share + difference) / (2 * share))
+        power = stats.binom.sf(least_wins - 1, counts, (share + difference) / (2 * share))
         return 0.8 - float(stats.binom.pmf(counts, n, share) @ power)
 
     if compute_power_shortfall(1.0) > 0:
@@ -181,7 +181,7 @@ class ConfidenceLevel:
     missing: int = 0  # the least number of further labels that could show a level, all of them right; 0 if there is one
 
 
-def find_level(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> ConfidenceLevel:
+def find_confidence_level(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> ConfidenceLevel:
     """Return the lowest confidence level above which at most a share `alpha` is wrong.
 
     An answer is its confidence, and whether it is right. Learn then test (Angelopoulos and others, 2021,
@@ -213,10 +213,10 @@ def find_level(answers: Sequence[tuple[float, bool]], alpha: float, certainty: f
     return ConfidenceLevel(None, total, wrong[total], missing=max(size - min(total, enough), 1))
 
 
-def find_least_sample_sizes(alpha: float, risk: float, most: int) -> list[int]:
+def find_least_sample_sizes(alpha: float, risk: float, max_size: int) -> list[int]:
     """Return the least sample sizes that prove the bound with 0, 1, 2... wrong answers."""
     sizes: list[int] = []
-    while (size := _find_next_sample_size(len(sizes), sizes[-1] + 1 if sizes else 1, alpha, risk)) <= most:
+    while (size := _find_next_sample_size(len(sizes), sizes[-1] + 1 if sizes else 1, alpha, risk)) <= max_size:
         sizes.append(size)
     return sizes
 

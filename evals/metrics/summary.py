@@ -50,7 +50,7 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
     """Compute all scores over verdicts; the turns of an interaction must be adjacent."""
 
     def score_by_group(key: Callable[[Verdict], str]) -> dict[str, Scores]:
-        return {name: score(list(group)) for name, group in groupby(sorted(verdicts, key=key), key=key)}
+        return {name: compute_scores(list(group)) for name, group in groupby(sorted(verdicts, key=key), key=key)}
 
     by_level = score_by_group(lambda verdict: verdict.hardness or "unknown")
     levels = sorted(by_level, key=lambda level: _LEVELS.index(level) if level in _LEVELS else len(_LEVELS))
@@ -62,8 +62,8 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         ex, em = (None if None in values else all(values) for values in outcomes)
         interactions.append(replace(turns[0], ex=ex, em=em, valid=all(turn.valid for turn in turns)))
     return Summary(
-        all=score(verdicts),
-        interactions=score(interactions),
+        all=compute_scores(verdicts),
+        interactions=compute_scores(interactions),
         by_hardness={level: by_level[level] for level in levels},
         by_turn=score_by_group(lambda verdict: str(verdict.question.turn) if verdict.question.turn <= 4 else ">4"),
         by_database=score_by_group(lambda verdict: verdict.question.database),
@@ -79,14 +79,14 @@ def share(outcomes: Iterable[bool | None]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def score(verdicts: Sequence[Verdict]) -> Scores:
+def compute_scores(verdicts: Sequence[Verdict]) -> Scores:
     """Compute the accuracy scores over verdicts."""
     results = [verdict for verdict in verdicts if verdict.ex is not None]
     ex, em = share(verdict.ex for verdict in results), share(verdict.em for verdict in verdicts)
     return Scores(len(verdicts), ex, em, share(verdict.valid for verdict in results), len(results))
 
 
-def as_json(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def dump_scores(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """Return the scores over verdicts as JSON data, as commands print and runs store them."""
     fields = asdict(summarize(verdicts))
     return {**fields.pop("all"), **fields}
@@ -129,8 +129,8 @@ def format_share_with_interval(share: Mapping[str, int] | None) -> str:
     if share is None:
         return "-"
     interval = compute_wilson_interval(share["right"], share["judged"])
-    between = f" ({100 * interval.low:.0f} to {100 * interval.high:.0f})" if interval else ""
-    return f"{100 * share['right'] / max(1, share['judged']):.1f}{between}"
+    interval_text = f" ({100 * interval.low:.0f} to {100 * interval.high:.0f})" if interval else ""
+    return f"{100 * share['right'] / max(1, share['judged']):.1f}{interval_text}"
 
 
 CUTOFF = 0.5  # the threshold s of TRS@0.5 and CRS@0.5

@@ -180,7 +180,7 @@ def parse(sql: str, names: SchemaNames) -> EMQuery:
     tokens = tokenize_sql(sql)
     try:
         # What every alias stands for: the token before its AS, wherever that is.
-        aliases = {tokens[place + 1]: tokens[place - 1] for place, word in enumerate(tokens) if word == "as"}
+        aliases = {tokens[index + 1]: tokens[index - 1] for index, word in enumerate(tokens) if word == "as"}
         if clash := next((table for table in names.columns if table in aliases), None):
             raise Unparsed(f"the alias {clash} is also a table's name")
         return _QueryParser(tokens, names, aliases | {table: table for table in names.columns}).read_query()
@@ -199,10 +199,10 @@ class _QueryParser:
     def read_query(self) -> EMQuery:
         """Read one query, with or without brackets, and the query that it is combined with."""
         outer = self._default
-        bracketed = self._skip_token_if_present("(")
+        has_bracket = self._skip_token_if_present("(")
         select = self._place
         tables, joins = self._read_from_clause()
-        after_from = self._place
+        from_index = self._place
         self._place = select
         self._expect_token("select")
         distinct = self._skip_token_if_present("distinct")
@@ -211,7 +211,7 @@ class _QueryParser:
             aggregate = self._consume_token() if self._peek_token() in _AGGREGATES else "none"
             outputs.append(SelectItem(aggregate, self._read_value_unit()))
             self._skip_token_if_present(",")
-        self._place = after_from
+        self._place = from_index
         where = self._read_conditions() if self._skip_token_if_present("where") else NO_CONDITIONS
         group: list[ColumnUnit] = []
         if self._skip_token_if_present("group"):
@@ -227,7 +227,7 @@ class _QueryParser:
             self._consume_token()
         while self._skip_token_if_present(";"):
             pass
-        if bracketed:
+        if has_bracket:
             self._expect_token(")")
         while self._skip_token_if_present(";"):
             pass
@@ -262,7 +262,7 @@ class _QueryParser:
         words: list[str] = []
         self._default = []
         while self._peek_token():
-            bracketed = self._skip_token_if_present("(")
+            has_bracket = self._skip_token_if_present("(")
             if self._tokens[self._place] == "select":
                 tables.append(self.read_query())
             else:
@@ -278,7 +278,7 @@ class _QueryParser:
                 conditions = self._read_conditions()
                 words += [*(["and"] if units else []), *conditions.words]
                 units += conditions.units
-            if bracketed:
+            if has_bracket:
                 self._expect_token(")")
             if self._peek_token() in _CLAUSE_ENDS:
                 break
@@ -312,27 +312,27 @@ class _QueryParser:
         raise Unparsed(f"no table has a column {word}")
 
     def _read_column_unit(self) -> ColumnUnit:
-        bracketed = self._skip_token_if_present("(")
+        has_bracket = self._skip_token_if_present("(")
         aggregate = "none"
         if self._tokens[self._place] in _AGGREGATES:
             aggregate = self._consume_token()
             self._expect_token("(")
             # The bracket that opened before an aggregate is never asked to close.
-            bracketed = True
+            has_bracket = True
         distinct = self._skip_token_if_present("distinct")
         column = self._read_column_name()
-        if bracketed:
+        if has_bracket:
             self._expect_token(")")
         return ColumnUnit(aggregate, column, distinct)
 
     def _read_value_unit(self) -> ValueUnit:
-        bracketed = self._skip_token_if_present("(")
+        has_bracket = self._skip_token_if_present("(")
         left = self._read_column_unit()
         operator, right = "none", None
         if self._peek_token() in _ARITHMETIC:
             operator = self._consume_token()
             right = self._read_column_unit()
-        if bracketed:
+        if has_bracket:
             self._expect_token(")")
         return ValueUnit(operator, left, right)
 
@@ -341,7 +341,7 @@ class _QueryParser:
         words: list[str] = []
         while self._peek_token():
             unit = self._read_value_unit()
-            negated = self._skip_token_if_present("not")
+            is_negated = self._skip_token_if_present("not")
             operator = self._consume_token()
             if operator not in _OPERATORS:
                 raise Unparsed(f"{operator} is not a comparison")
@@ -349,7 +349,7 @@ class _QueryParser:
             if operator == "between":
                 self._expect_token("and")
                 second = self._read_comparison_value()
-            units.append(ConditionUnit(negated, operator, unit, first, second))
+            units.append(ConditionUnit(is_negated, operator, unit, first, second))
             if self._peek_token() in _CLAUSE_ENDS | _JOINING:
                 break
             if self._peek_token() in ("and", "or"):
@@ -358,7 +358,7 @@ class _QueryParser:
 
     def _read_comparison_value(self) -> Value:
         start = self._place
-        bracketed = self._skip_token_if_present("(")
+        has_bracket = self._skip_token_if_present("(")
         word = self._tokens[self._place]
         value: Value
         if word == "select":
@@ -374,11 +374,11 @@ class _QueryParser:
                 end = self._place
                 while end < len(self._tokens) and self._tokens[end] not in _VALUE_ENDS:
                     end += 1
-                cut = _QueryParser(self._tokens[start:end], self._names, self._tables)
-                cut._default = self._default
+                inner_parser = _QueryParser(self._tokens[start:end], self._names, self._tables)
+                inner_parser._default = self._default
                 self._place = end
-                value = cut._read_column_unit()
-        if bracketed:
+                value = inner_parser._read_column_unit()
+        if has_bracket:
             self._expect_token(")")
         return value
 
@@ -468,7 +468,7 @@ def _find_differences(prediction: EMQuery, gold: EMQuery) -> Iterator[Clause]:
 
 def _find_keywords(query: EMQuery) -> set[str]:
     conditions, words = query.conditions
-    parts = {
+    clauses = {
         "where": query.where.units,
         "group": query.group,
         "having": query.having.units,
@@ -479,13 +479,13 @@ def _find_keywords(query: EMQuery) -> set[str]:
         "in": any(condition.operator == "in" for condition in conditions),
         "like": any(condition.operator == "like" for condition in conditions),
     }
-    keywords = {word for word, part in parts.items() if part}
+    keywords = {word for word, clause in clauses.items() if clause}
     if query.order is not None:
         keywords.add(query.order.direction)
     return keywords if query.compound is None else {*keywords, query.compound[0]}
 
 
-def hardness(gold: EMQuery) -> Literal["easy", "medium", "hard", "extra"]:
+def compute_hardness(gold: EMQuery) -> Literal["easy", "medium", "hard", "extra"]:
     """Return Spider's difficulty level, by the numbers of clauses and nested queries."""
     conditions, words = gold.conditions
     # WHERE, GROUP BY, ORDER BY and LIMIT, each join, each OR and each LIKE.
@@ -504,13 +504,13 @@ def hardness(gold: EMQuery) -> Literal["easy", "medium", "hard", "extra"]:
     aggregates = sum(unit.aggregate != "none" for unit in (*gold.outputs, *columns))
     aggregates += sum(unit.negated for unit in gold.where.units + gold.having.units) + len(gold.having.words)
     where_count = len(gold.where.units) + len(gold.where.words)
-    others = sum(count > 1 for count in (aggregates, len(gold.outputs), where_count, len(gold.group)))
+    component_count = sum(count > 1 for count in (aggregates, len(gold.outputs), where_count, len(gold.group)))
     if subqueries == 0:
-        if clauses <= 1 and others == 0:
+        if clauses <= 1 and component_count == 0:
             return "easy"
-        if (clauses <= 1 and others <= 2) or (clauses <= 2 and others < 2):
+        if (clauses <= 1 and component_count <= 2) or (clauses <= 2 and component_count < 2):
             return "medium"
-        if (clauses <= 2 and others > 2) or (clauses == 3 and others <= 2):
+        if (clauses <= 2 and component_count > 2) or (clauses == 3 and component_count <= 2):
             return "hard"
         return "extra"
-    return "hard" if subqueries == 1 and clauses <= 1 and others == 0 else "extra"
+    return "hard" if subqueries == 1 and clauses <= 1 and component_count == 0 else "extra"

@@ -60,15 +60,15 @@ def execute_and_compare(answer: str, gold: str, database: str, databases: Offici
         gold_rows = databases.gold_rows(file, reference)
         if outcome.same and prediction != reference:
             try:
-                rows = databases.rows(file, prediction, at_most=len(gold_rows) + 1)
+                rows = databases.rows(file, prediction, limit=len(gold_rows) + 1)
             except (sqlite3.Error, ValueError, OverflowError) as error:
                 outcome = ExecutionOutcome(False, str(error))
             else:
-                outcome = ExecutionOutcome(same_rows(gold_rows, rows, ordered="order by" in reference.lower()))
+                outcome = ExecutionOutcome(have_same_rows(gold_rows, rows, ordered="order by" in reference.lower()))
     return outcome
 
 
-def same_rows(gold: Rows, prediction: Rows, *, ordered: bool) -> bool:
+def have_same_rows(gold: Rows, prediction: Rows, *, ordered: bool) -> bool:
     """Whether two results have equal rows in some order of the predicted columns.
 
     Values compare as Python's do (1 equals 1.0); but first the rows must agree with their values sorted by text and
@@ -99,12 +99,12 @@ def is_column_permutation(
     Both have the same number of rows, at least one, and of columns.
     """
     labels: dict[Hashable, int] = {}
-    ours, theirs = (
+    left_columns, right_columns = (
         [tuple(labels.setdefault(cell, len(labels)) for cell in column) for column in zip(*rows, strict=True)]
         for rows in (left, right)
     )
     groups = tuple(range(len(left))) if ordered else (0,) * len(left)
-    return can_match_columns(ours, theirs, groups, WorkLimit(sys.maxsize))
+    return can_match_columns(left_columns, right_columns, groups, WorkLimit(sys.maxsize))
 
 
 def list_suite_files(main: Path, name: str) -> list[Path]:
@@ -149,9 +149,9 @@ class OfficialDatabases(ClosingContext):
         names = self.names(database).columns
         connection = self._get_open_connection(self.locate(database))
         ids = [f"{table}.{column}" for table, columns in names.items() for column in columns]
-        place = {name: number for number, name in enumerate(ids)}
+        positions = {name: number for number, name in enumerate(ids)}
         pairs = [
-            (place.get(f"{table}.{start}".lower()), place.get(f"{parent}.{end}".lower()))
+            (positions.get(f"{table}.{start}".lower()), positions.get(f"{parent}.{end}".lower()))
             for table in names
             for start, parent, end in connection.execute(_DECLARED_KEYS, (table,))
         ]
@@ -164,13 +164,13 @@ class OfficialDatabases(ClosingContext):
         except (sqlite3.Error, ValueError, OverflowError) as error:
             raise QueryFailed(f"the gold query does not run on {file.name}: {error}: {sql}") from error
 
-    def rows(self, file: Path, sql: str, at_most: int | None = None) -> Rows:
-        """Run one statement; return at most `at_most` rows, or [] if the statement would write."""
+    def rows(self, file: Path, sql: str, limit: int | None = None) -> Rows:
+        """Run one statement; return at most `limit` rows, or [] if the statement would write."""
         connection = self._get_open_connection(file)
         self._deadline = time.monotonic() + self._seconds
         try:
             cursor = connection.execute(_THIS_YEAR.sub("2020", sql))
-            return cursor.fetchall() if at_most is None else cursor.fetchmany(at_most)
+            return cursor.fetchall() if limit is None else cursor.fetchmany(limit)
         except sqlite3.Warning as error:
             # Python 3.11's name for more than one statement.
             raise sqlite3.ProgrammingError(str(error)) from error
@@ -179,7 +179,7 @@ class OfficialDatabases(ClosingContext):
                 return []
             if "Could not decode to UTF-8" in str(error) and connection.text_factory is str:
                 connection.text_factory = decode_ignoring_errors
-                return self.rows(file, sql, at_most)
+                return self.rows(file, sql, limit)
             raise
         finally:
             if connection.in_transaction:

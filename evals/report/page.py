@@ -17,7 +17,7 @@ from ...tools.errors import SettingsError
 from ...tools.whole_files import write_text_atomically
 from ..adjudication.ruling import format_ex
 from ..datasets.load import SUFFIXES
-from ..metrics.statistics import JudgedOutcome, compare, compute_interval, number_repeats
+from ..metrics.statistics import JudgedOutcome, compare_runs, compute_interval, number_repeats
 from ..metrics.summary import format_percent
 from ..runner.results import hide_passwords, read_results
 
@@ -55,13 +55,13 @@ def make_run_sections(runs: Mapping[str, Results]) -> list[Section]:
     intervals = [
         compute_interval([(item.cluster, item.right) for item in _index_outcomes(run).values()]) for run in questions
     ]
-    between = [f" ({100 * bounds.low:.1f} to {100 * bounds.high:.1f})" if bounds else "" for bounds in intervals]
+    ranges = [f" ({100 * bounds.low:.1f} to {100 * bounds.high:.1f})" if bounds else "" for bounds in intervals]
     verdicts = [entry if entry.get("ruled") else {} for entry in (run.get("by_verdict") or {} for run in results)]
     unclear = [f"{entry['unclear']}, {entry['unjudged']}" if entry else "-" for entry in verdicts]
-    several = any(score["interactions"]["n"] < score["n"] for score in scores)
+    has_dialogues = any(score["interactions"]["n"] < score["n"] for score in scores)
     rows = [
         ReportRow("questions", tuple(f"{n}, {judged} judged" if judged < n else str(n) for n, judged in counts)),
-        ReportRow(strict.name, tuple(map(str.__add__, strict.cells, between)), strict.bars),
+        ReportRow(strict.name, tuple(map(str.__add__, strict.cells, ranges)), strict.bars),
         ReportRow("EX, by verdict", tuple(map(format_ex, verdicts)), tuple(entry.get("low") for entry in verdicts)),
         *([ReportRow("unclear, unjudged", tuple(unclear))] if any(verdicts) else []),
         _make_share_row("EX, official", results, "official", "ex"),
@@ -69,7 +69,7 @@ def make_run_sections(runs: Mapping[str, Results]) -> list[Section]:
         _make_share_row("runs", scores, "valid"),
         _make_share_row("TRS@0.5", results, "linking", "trs"),
         _make_share_row("CRS@0.5", results, "linking", "crs"),
-        *([_make_share_row("interactions right", scores, "interactions", "ex")] if several else []),
+        *([_make_share_row("interactions right", scores, "interactions", "ex")] if has_dialogues else []),
     ]
     groups = {"EX by difficulty": "by_hardness", "EX by turn": "by_turn", "EX by database": "by_database"}
     return [
@@ -152,9 +152,9 @@ def _make_attempt_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Repo
 
 def make_trial_sections(trial: Results) -> list[Section]:
     """Return tables of a trial's results, and of the changes since the last trial."""
-    cost, gate, low_high = trial["cost"], trial["gate"], trial["interval"]
+    cost, gate, interval = trial["cost"], trial["gate"], trial["interval"]
     rate = _format_percent(trial["pass_rate"])
-    rate += f" ({_format_percent(low_high[0])} to {_format_percent(low_high[1])})" if low_high else ""
+    rate += f" ({_format_percent(interval[0])} to {_format_percent(interval[1])})" if interval else ""
     questions = trial["trial"]["questions"]
     tries = f"{questions} questions, {trial['tries']} {'try' if trial['tries'] == 1 else 'tries'} each"
     dollars = "" if cost["dollars"] is None else f", ${cost['dollars']:.4f}"
@@ -168,22 +168,22 @@ def make_trial_sections(trial: Results) -> list[Section]:
         "seconds": f"{trial['seconds']:.1f}, {seconds:.2f} a question",
     }
     sections = [Section("Trial", ("",), [ReportRow(name, (text,)) for name, text in rows.items() if text])]
-    if since := trial["compared"]:
-        elsewhere = f"; that was on {since['database']}" if since["database"] != trial["trial"]["database"] else ""
+    if changes := trial["compared"]:
+        elsewhere = f"; that was on {changes['database']}" if changes["database"] != trial["trial"]["database"] else ""
         lines = [
-            ("passed", f"{_format_percent(since['pass_rate'])} before ({since['model']}{elsewhere})"),
-            ("unchanged", f"{since['same']} questions"),
-            ("new", "; ".join(since["added_questions"])),
-            ("gone", "; ".join(since["removed_questions"])),
+            ("passed", f"{_format_percent(changes['pass_rate'])} before ({changes['model']}{elsewhere})"),
+            ("unchanged", f"{changes['same']} questions"),
+            ("new", "; ".join(changes["added_questions"])),
+            ("gone", "; ".join(changes["removed_questions"])),
         ]
         for name in ("worse", "better"):
-            for change in since[name]:
+            for change in changes[name]:
                 shares = f"{_format_percent(change['before'])} before, {_format_percent(change['now'])} now"
                 shares += "; the accepted answer changed" if change["expects_otherwise"] else ""
-                why = f": {change['why']}" if change["why"] else ""
-                lines.append((name, f"{change['id']}: {change['question']}{why} ({shares})"))
+                reason = f": {change['why']}" if change["why"] else ""
+                lines.append((name, f"{change['id']}: {change['question']}{reason} ({shares})"))
         sections.append(
-            Section(f"Since {since['with']}", ("",), [ReportRow(name, (text,)) for name, text in lines if text])
+            Section(f"Since {changes['with']}", ("",), [ReportRow(name, (text,)) for name, text in lines if text])
         )
     return sections
 
@@ -221,7 +221,7 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
         for run in runs.values():
             hide_passwords(run)
         (first_name, base), *other_runs = ((name, _index_outcomes(run["questions"])) for name, run in runs.items())
-        comparisons = [(name, compare(base, outcomes)) for name, outcomes in other_runs]
+        comparisons = [(name, compare_runs(base, outcomes)) for name, outcomes in other_runs]
         trials = [section for run in runs.values() if "trial" in run for section in make_trial_sections(run)]
         page = environment.get_template("page.html.j2").render(
             names=list(runs),

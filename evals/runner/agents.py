@@ -210,8 +210,8 @@ def make_replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
     files = str(spec.model).removeprefix(REPLAY).split(",")
     if not all(map(str.strip, files)):
         raise SettingsError(f"model {spec.model!r} does not name a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
-    part = dataset.without(spec.without).first(spec.limit)
-    return ReplayModel(files=[read_predictions(Path(file), dataset, part) for file in files])
+    selection = dataset.without(spec.without).first(spec.limit)
+    return ReplayModel(files=[read_predictions(Path(file), dataset, selection) for file in files])
 
 
 def open_model(name: str | None, base_url: str | None, settings: Settings, cache: BaseCache) -> BaseChatModel | None:
@@ -319,7 +319,7 @@ async def _ask_turn(turn: GoldTurn, agent: SQLAgent, conversation: Conversation)
     start = time.perf_counter()
     answer = await conversation.aask(turn.text, notes=turn.evidence)
     question_back = answer.text if answer.status == "needs_clarification" else ""
-    if question_back and (reply := reply_to(turn, answer, agent.resources.database.schema())):
+    if question_back and (reply := choose_reply(turn, answer, agent.resources.database.schema())):
         answer = await conversation.aask(reply)
     seconds = time.perf_counter() - start
     state = await agent.graph.aget_state({"configurable": {"thread_id": conversation.thread}})
@@ -357,11 +357,11 @@ async def _fill_history_with_gold(agent: SQLAgent, conversation: Conversation, t
         if turn.golds:
             await asyncio.to_thread(add_past_turn, turn.text, turn.golds[0])
     if past:
-        place: Any = {"configurable": {"thread_id": conversation.thread}}
-        await agent.graph.aupdate_state(place, {"turns": [asdict(item) for item in past]}, as_node="respond")
+        config: Any = {"configurable": {"thread_id": conversation.thread}}
+        await agent.graph.aupdate_state(config, {"turns": [asdict(item) for item in past]}, as_node="respond")
 
 
-def reply_to(turn: GoldTurn, answer: Answer, schema: Schema) -> str:
+def choose_reply(turn: GoldTurn, answer: Answer, schema: Schema) -> str:
     """Return a reply to the agent's question: the choice nearest to the intended meaning."""
     meaning = turn.expects.meant if turn.expects else ""
     if not meaning and turn.expected_outcome == "ask_back" and turn.golds:

@@ -41,9 +41,9 @@ def start_ray(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations
     """
     # What is wrong with the run is told here: Ray would wrap a worker's error.
     make_answerer(spec, dataset, InMemoryCache()).close()
-    ours = not ray.is_initialized()
+    is_own_cluster = not ray.is_initialized()
     try:
-        if ours:
+        if is_own_cluster:
             # Not one that something else on this machine happens to have: RAY_ADDRESS names one to join.
             ray.init("local", include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     except (ConnectionError, RuntimeError, ValueError) as error:
@@ -61,7 +61,7 @@ def start_ray(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations
             answering.close()
             ray.kill(cache)
     finally:
-        if ours:
+        if is_own_cluster:
             ray.shutdown()
 
 

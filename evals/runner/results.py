@@ -21,8 +21,8 @@ from ...tools.record_files import read_json
 from ...tools.whole_files import write_text_atomically
 from ..adjudication.ruling import Ruling, add_verdict_scores, now
 from ..datasets.load import Dataset, SingleDatabaseCache
-from ..metrics.judging import StrictJudge, Verdict, error_class, make_official_judge
-from ..metrics.summary import as_json, compute_mean_redundancy, share
+from ..metrics.judging import StrictJudge, Verdict, classify_error, make_official_judge
+from ..metrics.summary import compute_mean_redundancy, dump_scores, share
 from .record import SHOWN_ROWS, RunSpec, TurnRecord, is_replay_model
 
 RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
@@ -40,7 +40,7 @@ question was answered as it was meant without asking.
 """
 
 
-def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
+def classify_outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
     """Classify the outcome of a question, such as answered rightly or declined wrongly."""
     goal, asked, declined = verdict.question.expected_outcome, record.has_asked_back, record.status == "unanswerable"
     if not record.asked or (goal != "decline" and verdict.ex is None):
@@ -60,7 +60,7 @@ def compute_outcome_scores(answers: Sequence[JudgedAnswer]) -> dict[str, object]
     """Return counts of outcomes, and precision and recall of declining and asking back."""
     if all(verdict.question.expects is None for _, verdict in answers):
         return {}
-    kinds = [outcome(*pair) for pair in answers]
+    kinds = [classify_outcome(*pair) for pair in answers]
     pairs = [pair for pair, kind in zip(answers, kinds, strict=True) if kind != "not_judged"]
     declines = [
         (verdict.question.expected_outcome == "decline", record.status == "unanswerable") for record, verdict in pairs
@@ -147,8 +147,8 @@ class RunResults:
                 if not record.linked:
                     continue
                 with suppress(DatabaseUnavailable):
-                    place = self.dataset.place(verdict.question.database)
-                    yield verdict.question.golds[0], databases.at(place).schema(), record
+                    location = self.dataset.place(verdict.question.database)
+                    yield verdict.question.golds[0], databases.at(location).schema(), record
 
     @cached_property
     def linking(self) -> dict[str, float]:
@@ -169,8 +169,8 @@ class RunResults:
         results = {
             "version": __version__,
             "run": asdict(spec),
-            "strict": as_json(verdicts),
-            "official": as_json(self.official),
+            "strict": dump_scores(verdicts),
+            "official": dump_scores(self.official),
             "linking": self.linking,
             "outcomes": compute_outcome_scores(self.answers),
             "cost": {
@@ -192,7 +192,7 @@ def _describe_turn(
     record: TurnRecord, verdict: Verdict, official: Verdict | None, judge: StrictJudge, conversational: bool
 ) -> dict[str, Any]:
     """Return a question with its answer and verdict, as results.json has it."""
-    question, kind = verdict.question, error_class(verdict, judge.clauses) if official else None
+    question, kind = verdict.question, classify_error(verdict, judge.clauses) if official else None
     gold = judge.get_gold_table(question) if official else None
     return {
         "question": question.text,
@@ -209,7 +209,7 @@ def _describe_turn(
         "gold_columns": gold.columns if gold else (),
         "gold_rows": [[convert_cell(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]] if gold else (),
         "gold_row_count": len(gold.rows) if gold else None,
-        "outcome": outcome(record, verdict) if conversational else None,
+        "outcome": classify_outcome(record, verdict) if conversational else None,
     }
 
 
@@ -232,8 +232,8 @@ def read_results(out: Path) -> dict[str, Any]:
     try:
         results = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise SettingsError(f"{out} contains no finished run ({why}): finish it with `tableturn eval`") from error
+        reason = getattr(error, "strerror", None) or error
+        raise SettingsError(f"{out} contains no finished run ({reason}): finish it with `tableturn eval`") from error
     if not isinstance(results, dict):
         raise SettingsError(f"{path} is not a results file of `tableturn eval`: finish the run again")
     if "by_question" in results:

@@ -200,10 +200,10 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Pat
     old_digest, folder = old_spec.pop(_DIGEST, None), old_spec.pop(_FOLDER, "")
     old_spec = {"embedding": "hashed", **old_spec}  # what runs made before it was known had
     new_spec: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
-    if _make_same_settings(old_spec.get("settings"), spec, dataset):
+    if _have_same_settings(old_spec.get("settings"), spec, dataset):
         old_spec["settings"] = new_spec["settings"]
     names = (name for name in {*old_spec, *new_spec} if old_spec.get(name) != new_spec.get(name))
-    if differences := sorted(n for n in names if _locate(old_spec.get(n), folder) != _locate(new_spec.get(n), "")):
+    if differences := sorted(n for n in names if _resolve(old_spec.get(n), folder) != _resolve(new_spec.get(n), "")):
         theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differences) for run in (old_spec, new_spec))
         raise SettingsError(
             f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
@@ -215,16 +215,16 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Pat
         )
 
 
-def _make_same_settings(fields: Any, spec: RunSpec, dataset: Dataset) -> bool:
-    """Whether a run's kept fields make the settings that its specification makes."""
+def _have_same_settings(fields: Any, spec: RunSpec, dataset: Dataset) -> bool:
+    """Whether a run's stored fields give the same settings as its specification."""
     old_spec = replace(spec, settings=fields if isinstance(fields, Mapping) else {})
     with suppress(SettingsError):  # fields of another version
         return make_run_settings(old_spec, dataset) == make_run_settings(spec, dataset)
     return False
 
 
-def _locate(value: object, folder: str) -> list[Path]:
-    """Return the files that a text would name from a folder, or from here."""
+def _resolve(value: object, folder: str) -> list[Path]:
+    """Return the paths of the files that a text names, if it is read in a folder."""
     return [Path(folder, part).resolve() for part in str(value).removeprefix(REPLAY).split(",")]
 
 
@@ -266,24 +266,24 @@ def run_evaluation(
     check_output_folder(spec, dataset, part, out)
     if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} contains a trial: name another folder with --out")
-    answer_with = _start_local
+    start_answerer = _start_local
     if engine == "ray":
-        from .ray_engine import start_ray as answer_with
+        from .ray_engine import start_ray as start_answerer
     with (
         StrictJudge(dataset) as strict,
         SingleDatabaseCache() as databases,
         RunJournal(out / JOURNAL_FILE) as journal,
-        answer_with(spec, dataset, out, jobs, annotations) as answering,
+        start_answerer(spec, dataset, out, jobs, annotations) as answering,
     ):
         # Only what can be run at all takes the folder.
         origin = {_DIGEST: _hash_questions(part), _FOLDER: str(Path.cwd())}
         write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | origin, indent=2))
         judge_record: Judge = judge or (lambda question, record: strict.judge(question, record.sql))
         run = _EvaluationRun(part, answering, journal, judge_record, listener, databases, settings)
-        done = run_coroutine(run.answer_all_questions(jobs))
+        answers = run_coroutine(run.answer_all_questions(jobs))
     if run.stale_count:
-        warn(f"asked again, as rows behind earlier answers have changed: {run.stale_count} of {len(done)} questions")
-    return [done[question.id] for question in part.questions]
+        warn(f"asked again, as rows behind earlier answers have changed: {run.stale_count} of {len(answers)} questions")
+    return [answers[question.id] for question in part.questions]
 
 
 def run_coroutine(work: Coroutine[object, object, T]) -> T:
@@ -344,7 +344,7 @@ class _EvaluationRun:
                 await self._judge_record(open_turns.pop(name), record)
             if not open_turns:
                 continue
-            why = ""
+            reason = ""
             async for record in self.answering.answers(turns, records):
                 self.journal.add(record)
                 self.failures_in_a_row = 0 if record.asked else self.failures_in_a_row + 1
@@ -354,11 +354,11 @@ class _EvaluationRun:
                         f"{len(self.journal.records)} of {len(self.dataset.questions)} are answered, "
                         "and the same command continues from there"
                     )
-                why = why if record.asked else record.text
+                reason = reason if record.asked else record.text
                 await self._judge_record(open_turns.pop(record.id), record)
             # After a turn that could not be asked, none is.
             for turn in open_turns.values():
-                await self._judge_record(turn, TurnRecord(turn.id, "", NOT_ASKED, text=why))
+                await self._judge_record(turn, TurnRecord(turn.id, "", NOT_ASKED, text=reason))
 
     def _is_current(self, turn: GoldTurn, record: TurnRecord | None) -> bool:
         """Whether an earlier start's answer has rows that its query still gives, in any order."""
@@ -371,8 +371,8 @@ class _EvaluationRun:
         except QueryError:
             return not record.columns
         result = make_plain_result(table)
-        lost = Counter(map(repr, record.rows)) - Counter(map(repr, result.rows))
-        return not lost and (record.columns, record.row_count) == (result.columns, result.row_count)
+        lost_rows = Counter(map(repr, record.rows)) - Counter(map(repr, result.rows))
+        return not lost_rows and (record.columns, record.row_count) == (result.columns, result.row_count)
 
     async def _run_in_judge_thread(self, function: Callable[..., T], *values: object) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.judge_thread, function, *values)

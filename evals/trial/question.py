@@ -29,10 +29,10 @@ _COUNT = re.compile(
 )
 
 
-def read_value(value: float | str) -> tuple[float, float] | str:
+def parse_value(value: float | str) -> tuple[float, float] | str:
     """Parse the accepted `value` of a question: a range of numbers, or a text.
 
-    >>> read_value("about 12,400")
+    >>> parse_value("about 12,400")
     (11780.0, 13020.0)
     """
     if value == "" or (not isinstance(value, str) and not math.isfinite(value)):
@@ -60,7 +60,7 @@ def _parse_number(text: str) -> float:
     return float(re.sub(r"[,_ ]", "", text))
 
 
-def read_count(rows: int | str) -> tuple[float, float]:
+def parse_row_count(rows: int | str) -> tuple[float, float]:
     """Parse `rows` of a question: return the least and the greatest number of rows accepted."""
     match = _COUNT.fullmatch(str(rows).strip())
     if match is None or (match["bound"] and match["high"]):
@@ -101,9 +101,9 @@ class TrialTurn(BaseModel):
     @model_validator(mode="after")
     def _check_conditions(self) -> TrialTurn:
         if self.value is not None:
-            read_value(self.value)
+            parse_value(self.value)
         if self.rows is not None:
-            read_count(self.rows)
+            parse_row_count(self.rows)
         if not self.conditions and self.must is None:
             raise ValueError("no condition is given: add sql, value, rows, columns or must")
         if self.must == "decline" and (self.conditions or self.reply):
@@ -112,14 +112,14 @@ class TrialTurn(BaseModel):
             raise ValueError("conditions on the answer after asking back need a reply")
         return self
 
-    def refusal(self, table: Table) -> str:
+    def find_refusal(self, table: Table) -> str:
         """Return why a result violates `value`, `rows` or `columns`, or ''."""
         if self.value is not None:
-            expected, row = read_value(self.value), table.rows[0] if len(table.rows) == 1 else ()
+            expected, row = parse_value(self.value), table.rows[0] if len(table.rows) == 1 else ()
             if not any(_is_accepted_value(cell, expected) for cell in row):
                 return f"it must be {self.value}, not {', '.join(map(str, row[:5])) or count_rows(table)}"
         if self.rows is not None:
-            low, high = read_count(self.rows)
+            low, high = parse_row_count(self.rows)
             # A result that goes on has more rows than any bound.
             if not low <= (math.inf if table.truncated else len(table.rows)) <= high:
                 return f"its rows must be {self.rows}, not {len(table.rows)}"
@@ -162,37 +162,37 @@ def read_trial_questions(path: Path) -> list[TrialQuestion]:
     """Read the questions of a trial from a YAML, JSON or JSON lines file."""
     questions: list[TrialQuestion] = []
     for number, record in enumerate(read_records(path), 1):
-        place = f"{path}, record {number}"
+        location = f"{path}, record {number}"
         if not isinstance(record, Mapping):
-            raise SettingsError(f"{place}: expected fields with values, found {record!r}")
+            raise SettingsError(f"{location}: expected fields with values, found {record!r}")
         fields: dict[str, Any] = {str(key): value for key, value in record.items() if value is not None}
         if "right" in fields:
-            raise SettingsError(f"{place}: version 0.2's key `right` is gone: keep what is right, without this key")
+            raise SettingsError(f"{location}: version 0.2's key `right` is gone: keep what is right, without this key")
         about = {"id": number} | {name: fields.pop(name) for name in ("id", "note") if name in fields}
         turns = fields.pop("turns", None)
         if turns is None:
-            turns = [parse_record(TrialTurn, fields, place)]
+            turns = [parse_record(TrialTurn, fields, location)]
         elif fields:
-            raise SettingsError(f"{place}: {next(iter(fields))!r} belongs to one of the turns")
+            raise SettingsError(f"{location}: {next(iter(fields))!r} belongs to one of the turns")
         elif isinstance(turns, list):
-            turns = [parse_record(TrialTurn, turn, f"{place}, turn {n}") for n, turn in enumerate(turns, 1)]
-        questions.append(parse_record(TrialQuestion, about | {"turns": turns}, place))
+            turns = [parse_record(TrialTurn, turn, f"{location}, turn {n}") for n, turn in enumerate(turns, 1)]
+        questions.append(parse_record(TrialQuestion, about | {"turns": turns}, location))
     check_unique_ids(path, [question.id for question in questions])
     return questions
 
 
 def build_trial_schema() -> dict[str, Any]:
     """Return the JSON schema of a question file, for editors and for programs that write one."""
-    several = TrialQuestion.model_json_schema()
-    definitions: dict[str, Any] = several.pop("$defs")
+    question_schema = TrialQuestion.model_json_schema()
+    definitions: dict[str, Any] = question_schema.pop("$defs")
     turn = definitions["TrialTurn"]
-    about = {name: several["properties"][name] for name in ("id", "note")}
-    single = {**turn, "title": "A question", "properties": {**about, **turn["properties"]}}
+    fields = {name: question_schema["properties"][name] for name in ("id", "note")}
+    single = {**turn, "title": "A question", "properties": {**fields, **turn["properties"]}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Questions of a tableturn trial",
         "type": "array",
         "minItems": 1,
-        "items": {"anyOf": [single, {**several, "title": "A conversation", "required": ["turns"]}]},
+        "items": {"anyOf": [single, {**question_schema, "title": "A conversation", "required": ["turns"]}]},
         "$defs": definitions,
     }

@@ -25,7 +25,7 @@ from ...tools.words import words
 from ..adjudication.ruling import VERDICTS_FILE, now, read_rulings
 from ..datasets.load import Dataset, ExpectedOutcome, GoldTurn
 from ..metrics.judging import GOLD_LIMITS, ExpectedResult, Verdict, compute_expected_result
-from ..metrics.statistics import compute_wilson_interval, find_level, number_repeats
+from ..metrics.statistics import compute_wilson_interval, find_confidence_level, number_repeats
 from ..report.page import write_report
 from ..runner.agents import CACHE_FILE, ReplyCache
 from ..runner.record import RunSpec, TurnRecord
@@ -73,8 +73,8 @@ def run_trial(
     trial_questions = read_trial_questions(options.questions) if questions is None else questions
     with Database.open(options.database) as database:
         dataset, turns = make_trial_dataset(trial_questions, options.database, options.tries)
-        about = {name: getattr(options, name) for name in ("model", "preset", "settings", "examples", "base_url")}
-        spec = RunSpec(_DATASET + database.location, "all", **about)
+        fields = {name: getattr(options, name) for name in ("model", "preset", "settings", "examples", "base_url")}
+        spec = RunSpec(_DATASET + database.location, "all", **fields)
         make_run_settings(spec, dataset)
         try:
             check_output_folder(spec, dataset, dataset, out)
@@ -93,7 +93,7 @@ def run_trial(
             start, replies = time.perf_counter(), cache.size()
             answers = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judge=judge)
             new_replies = cache.size() - replies  # those that the model gave in this start
-    rulings = read_rulings(out / VERDICTS_FILE, may_miss=True)
+    rulings = read_rulings(out / VERDICTS_FILE, allow_missing=True)
     results = RunResults(dataset, answers).as_json(spec, time.perf_counter() - start, rulings)
     notes = {question.id: question.note for question in trial_questions}
     for record, (_, verdict) in zip(results["questions"], answers, strict=True):
@@ -150,8 +150,8 @@ class TrialJudge:
         verdict = self._judge_answer(question, record)
         outcomes = [self._get_outcome(sql) for sql in self._turns[question.id].sql] if record.asked else []
         if outcomes and all(isinstance(outcome, QueryError) for outcome in outcomes):  # whatever was answered
-            why = f"the question's own query does not run: {outcomes[0]}"
-            return replace(verdict, ex=False, error=why, broken=True)
+            reason = f"the question's own query does not run: {outcomes[0]}"
+            return replace(verdict, ex=False, error=reason, broken=True)
         return verdict
 
     def _judge_answer(self, question: GoldTurn, record: TurnRecord) -> Verdict:
@@ -159,14 +159,14 @@ class TrialJudge:
         turn, did = self._turns[question.id], _DID.get(record.status, "it answered")
         asked_back = record.has_asked_back
         if turn.must == "decline":
-            why = "" if record.status == "unanswerable" else f"it must decline, but {did}"
+            reason = "" if record.status == "unanswerable" else f"it must decline, but {did}"
         elif turn.must == "ask_back" and not (asked_back and turn.conditions):
-            why = "" if asked_back else f"it must ask back, but {did}"
+            reason = "" if asked_back else f"it must ask back, but {did}"
         elif not record.sql or record.status in _DID:
-            why = f"{did}: {record.text}"
+            reason = f"{did}: {record.text}"
         else:
             return self._judge_query(turn, verdict)
-        return replace(verdict, ex=not why, error=why)
+        return replace(verdict, ex=not reason, error=reason)
 
     def _judge_query(self, turn: TrialTurn, verdict: Verdict) -> Verdict:
         try:
@@ -176,15 +176,15 @@ class TrialJudge:
         outcomes = map(self._get_outcome, turn.sql)
         expected = [outcome for outcome in outcomes if isinstance(outcome, ExpectedResult)]
         if not expected or any(outcome.allows(table) for outcome in expected):
-            why = turn.refusal(table)
+            reason = turn.find_refusal(table)
         elif len(expected[0].table.rows) != len(table.rows):
-            why = f"it gives {count_rows(table)}, not {len(expected[0].table.rows)}"
+            reason = f"it gives {count_rows(table)}, not {len(expected[0].table.rows)}"
         elif (width := len(expected[0].table.columns)) != len(table.columns):
             columns = f"{len(table.columns)} column{'' if len(table.columns) == 1 else 's'}"
-            why = f"it gives {columns} ({', '.join(table.columns[:6])}), not {width}"
+            reason = f"it gives {columns} ({', '.join(table.columns[:6])}), not {width}"
         else:
-            why = "its values or their order differ from the accepted query's"
-        return replace(verdict, ex=not why, error=why, valid=True)
+            reason = "its values or their order differ from the accepted query's"
+        return replace(verdict, ex=not reason, error=reason, valid=True)
 
     def _run_accepted_query(self, sql: str) -> ExpectedResult | QueryError:
         try:
@@ -205,11 +205,11 @@ def _make_trial_results(results: dict[str, Any], options: TrialOptions, location
     interval, rate = compute_wilson_interval(sum(shares), len(shares)), fmean(shares) if shares else None
     cost, price, least = results["cost"], options.price, options.gate
     dollars = price and round((cost["prompt_tokens"] * price[0] + cost["completion_tokens"] * price[1]) / 1e6, 6)
-    about = {"time": now(), "database": location, "questions_file": str(options.questions.absolute())}
-    about |= {"model": get_used_model_name(options.model, options.base_url), "preset": options.preset or "full"}
+    fields = {"time": now(), "database": location, "questions_file": str(options.questions.absolute())}
+    fields |= {"model": get_used_model_name(options.model, options.base_url), "preset": options.preset or "full"}
     misses = [{name: item[name] for name in ("id", "question", "why", "share")} for item in scores if item["share"] < 1]
     return results | {
-        "trial": {**about, "settings": options.settings, "questions": len(outcomes)},
+        "trial": {**fields, "settings": options.settings, "questions": len(outcomes)},
         "tries": options.tries,
         "pass_rate": rate,
         "interval": interval and list(interval),
@@ -236,17 +236,17 @@ def _collect_question_outcomes(results: Mapping[str, Any]) -> list[dict[str, Any
     for name, records in groupby(results["questions"], _get_question_id):
         tries = [list(turns) for _, turns in groupby(records, itemgetter("interaction"))]
         passes: list[bool | None] = []
-        why = ""
+        reason = ""
         for turns in tries:
             outcomes = [turn["ex"] for turn in turns]
             passes.append(False if False in outcomes else None if None in outcomes else True)
-            if not passes[-1] and not why:
-                place = outcomes.index(passes[-1])
-                why = f"turn {place + 1}: {turns[place]['error']}" if len(turns) > 1 else turns[0]["error"]
+            if not passes[-1] and not reason:
+                index = outcomes.index(passes[-1])
+                reason = f"turn {index + 1}: {turns[index]['error']}" if len(turns) > 1 else turns[0]["error"]
         question = " / ".join(turn["question"] for turn in tries[0])
         share = None if None in passes else fmean(map(bool, passes))
         conditions = [turn["accepted"] for turn in tries[0]]
-        summaries.append({"id": name, "question": question, "why": why, "share": share, "accepted": conditions})
+        summaries.append({"id": name, "question": question, "why": reason, "share": share, "accepted": conditions})
     return summaries
 
 
@@ -256,8 +256,8 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     A question is the same by its words: without ids, numbers move with what is put in between. One whose words or
     turns were changed counts as another question.
     """
-    sides = map(_collect_question_outcomes, (before, now))
-    old, new = (dict(zip(number_repeats(item["question"] for item in side), side, strict=True)) for side in sides)
+    outcomes = map(_collect_question_outcomes, (before, now))
+    old, new = (dict(zip(number_repeats(item["question"] for item in items), items, strict=True)) for items in outcomes)
     pairs = [(old[words], question) for words, question in new.items() if words in old]
     changes = [
         {
@@ -274,15 +274,15 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
         "removed": [question for words, question in old.items() if words not in new],
     }
     answers = [[(record["id"], record["sql"], record["ex"]) for record in side["questions"]] for side in (before, now)]
-    about = {name: before["trial"][name] for name in ("model", "database")}
+    fields = {name: before["trial"][name] for name in ("model", "database")}
     return {
         "with": before["trial"]["time"],
-        **about,
+        **fields,
         "pass_rate": before["pass_rate"],
         "better": [change for change in changes if change["now"] > change["before"]],
         "worse": [change for change in changes if change["now"] < change["before"]],
         # A trial in which nothing differs says nothing new of its model.
-        "as_before": about == {name: now["trial"][name] for name in about} and answers[0] == answers[1],
+        "as_before": fields == {name: now["trial"][name] for name in fields} and answers[0] == answers[1],
         "same": sum(change["now"] == change["before"] for change in changes),
         "expects_otherwise": [b["id"] for a, b in pairs if a["accepted"] != b["accepted"]],
         **{word: [question["id"] for question in questions] for word, questions in groups.items()},
@@ -316,7 +316,7 @@ def fit_trust_bound(
     results = run_trial(replace(trial, settings=fields), out, listener, questions)
     if results["not_asked"]:
         raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: run the same command again")
-    level = find_level(list_judged_answers(results), alpha, certainty)
+    level = find_confidence_level(list_judged_answers(results), alpha, certainty)
     bound = TrustBound(identity, model, alpha, certainty, **asdict(level), fingerprints=prints, time=now())
     write_trust_bound(bound, file)
     return bound

@@ -134,10 +134,10 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
     elif body.kind == "down":
         await asker.call_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     else:
-        done = await asker.correct(turn, body.text, body.question, body.sql, watched=True)
-        if isinstance(done, RunningTurn):
-            return {"kind": body.kind, "turn": done.id, "question": done.record.wording}
-        correction, turn_id = done
+        outcome = await asker.correct(turn, body.text, body.question, body.sql, watched=True)
+        if isinstance(outcome, RunningTurn):
+            return {"kind": body.kind, "turn": outcome.id, "question": outcome.record.wording}
+        correction, turn_id = outcome
         answer = await asker.run_query(lambda _: asker.agent.deliver(correction.answer))
         fields = {"saved": _dump_saved_answer(correction.saved), "turn": turn_id, "answer": answer.to_dict()}
         fields["proposals"] = [entry.line for entry in correction.proposals]

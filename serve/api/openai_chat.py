@@ -53,7 +53,7 @@ class ChatMessage(StorableModel):
     def words(self) -> str:
         """The text of the message."""
         if isinstance(self.content, list):
-            return "\n".join(part.text for part in self.content if part.type == "text")
+            return "\n".join(block.text for block in self.content if block.type == "text")
         return self.content or ""
 
 
@@ -127,8 +127,8 @@ async def _write_reply(answer: Answer, messages: list[ChatMessage], thread: str,
 
 
 def _hash_chat(texts: list[tuple[str, str]]) -> str:
-    plain = json.dumps([(role, " ".join(words.split())) for role, words in texts])
-    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+    chat_json = json.dumps([(role, " ".join(words.split())) for role, words in texts])
+    return hashlib.sha256(chat_json.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 async def _stream_reply(turn: RunningTurn, asker: Asker, body: ChatBody, request: Request) -> AsyncIterator[bytes]:
@@ -147,8 +147,8 @@ async def _stream_reply(turn: RunningTurn, asker: Asker, body: ChatBody, request
     except Exception as error:  # noqa: BLE001 - the stream has begun: what ends it is told in it
         yield b"data: %b\n\n" % make_error_reply(request, error).body
     else:
-        for part in re.split(r"(?<=\n\n)", reply):
-            yield encode_chunk({"content": part})
+        for paragraph in re.split(r"(?<=\n\n)", reply):
+            yield encode_chunk({"content": paragraph})
         yield encode_chunk({}, "stop")
         if body.stream_options and body.stream_options.include_usage:
             yield _encode_server_sent_event(head | {"choices": [], "usage": _make_token_usage(answer)})

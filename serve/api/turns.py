@@ -59,8 +59,8 @@ async def ask_again(id_: str, asker: AskerHere, body: AskAgainBody | None = None
     if turn.answer is not None or turn.id != last_turn.id:
         await asker.check_no_pending_question(turn)
     approve = turn.approve or False if body is None or body.approve is None else body.approve
-    question, watched = turn.decision or turn.question, STREAM in accept
-    request = TurnRequest(asker.owner, turn.thread, question, turn.notes, approve, watched, turn.wording or "")
+    question, is_watched = turn.decision or turn.question, STREAM in accept
+    request = TurnRequest(asker.owner, turn.thread, question, turn.notes, approve, is_watched, turn.wording or "")
     return await _make_turn_response(await asker.begin(request), asker)
 
 
@@ -69,8 +69,8 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
     """Stream a turn's events after `Last-Event-ID`; only the last if it ended or runs elsewhere."""
     running_turn = asker.server.turns.get(id_)
     if running_turn is not None and running_turn.request.owner == asker.owner:
-        small = last_event_id.isdecimal() and len(last_event_id) < 10
-        return _stream_turn_events(running_turn, int(last_event_id) if small else 0)
+        is_small = last_event_id.isdecimal() and len(last_event_id) < 10
+        return _stream_turn_events(running_turn, int(last_event_id) if is_small else 0)
     await asker.turn(id_)
 
     async def yield_final_event() -> AsyncIterator[bytes]:

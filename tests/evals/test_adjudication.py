@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent.cli.app import app
-from tableturn.evals.adjudication.judging import JudgeCase, JudgePromptBuilder, agreement
+from tableturn.evals.adjudication.judging import JudgeCase, JudgePromptBuilder, compute_agreement
 from tableturn.evals.adjudication.ruling import (
     Adjudicator,
     Ruling,
@@ -171,11 +171,11 @@ def test_score_prints_both_judgements(league: Dataset, spider_root: Path, tmp_pa
 def test_agreement_beyond_chance() -> None:
     alike: tuple[Word, Word] = ("right", "right")
     pairs: list[tuple[Word, Word]] = [*[alike] * 8, ("wrong", "wrong"), ("wrong", "right")]
-    found = agreement(pairs)
+    found = compute_agreement(pairs)
     assert (found.n, found.agreed, found.wrong_found, found.right_kept) == (10, 9, 0.5, 1.0)
     assert found.kappa == pytest.approx((0.9 - 0.74) / 0.26)
-    assert agreement([("right", "right")]).kappa is None
-    assert agreement([]).text == "0 of 0 verdicts as given (kappa -)"
+    assert compute_agreement([("right", "right")]).kappa is None
+    assert compute_agreement([]).text == "0 of 0 verdicts as given (kappa -)"
 
 
 def test_golds_with_split_operators_are_judged_as_the_evaluator_runs_them(league: Dataset) -> None:

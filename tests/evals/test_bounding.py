@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tableturn.evals.metrics.statistics import find_least_sample_sizes, find_level
+from tableturn.evals.metrics.statistics import find_confidence_level, find_least_sample_sizes
 
 
 def labels(right: int, wrong_at: tuple[int, ...] = ()) -> list[tuple[float, bool]]:
@@ -18,37 +18,37 @@ def test_exact_sizes() -> None:
 
 
 def test_too_few_labels_give_no_level_and_say_how_many_are_missing() -> None:
-    found = find_level(labels(40), 0.05, 0.95)
+    found = find_confidence_level(labels(40), 0.05, 0.95)
     assert (found.level, found.missing) == (None, 19)
-    assert find_level([], 0.05, 0.95).missing == 59
-    assert find_level(labels(58), 0.05, 0.95).missing == 1
+    assert find_confidence_level([], 0.05, 0.95).missing == 59
+    assert find_confidence_level(labels(58), 0.05, 0.95).missing == 1
 
 
 def test_all_are_trusted_where_none_is_wrong() -> None:
-    found = find_level(labels(80), 0.05, 0.95)
+    found = find_confidence_level(labels(80), 0.05, 0.95)
     assert (found.trusted, found.trusted_wrong, found.missing) == (80, 0, 0)
     assert found.level == pytest.approx(1 - 79 / 1000)
 
 
 def test_one_wrong_answer_among_a_hundred_is_within_the_bound_and_two_are_not() -> None:
-    assert find_level(labels(100, (70,)), 0.05, 0.95).trusted == 100
-    found = find_level(labels(100, (70, 80)), 0.05, 0.95)
+    assert find_confidence_level(labels(100, (70,)), 0.05, 0.95).trusted == 100
+    found = find_confidence_level(labels(100, (70, 80)), 0.05, 0.95)
     assert (found.trusted, found.wrong) == (59, 2)
 
 
 def test_among_many_a_single_wrong_answer_does_not_end_the_search() -> None:
-    assert find_level(labels(300, (3,)), 0.05, 0.95).trusted == 300
+    assert find_confidence_level(labels(300, (3,)), 0.05, 0.95).trusted == 300
 
 
 def test_a_wrong_answer_among_the_surest_ends_the_search() -> None:
-    found = find_level(labels(100, (3,)), 0.05, 0.95)
+    found = find_confidence_level(labels(100, (3,)), 0.05, 0.95)
     assert (found.level, found.missing) == (None, 93 - 59)
 
 
 def test_answers_of_one_confidence_are_trusted_together_or_not_at_all() -> None:
     same = [(0.9, place != 0) for place in range(60)]
-    assert find_level(same, 0.05, 0.95).level is None, "the one that is wrong has the same confidence"
-    assert find_level(same[1:] + same[1:], 0.05, 0.95).trusted == 118
+    assert find_confidence_level(same, 0.05, 0.95).level is None, "the one that is wrong has the same confidence"
+    assert find_confidence_level(same[1:] + same[1:], 0.05, 0.95).trusted == 118
 
 
 def test_the_bound_holds_as_often_as_it_says() -> None:
@@ -59,7 +59,7 @@ def test_the_bound_holds_as_often_as_it_says() -> None:
     for _ in range(runs):
         sure = random.random(250)
         right = random.random(250) < 0.85 + 0.15 * sure
-        level = find_level(list(zip(sure.tolist(), right.tolist(), strict=True)), 0.05, 0.95).level
+        level = find_confidence_level(list(zip(sure.tolist(), right.tolist(), strict=True)), 0.05, 0.95).level
         if level is not None:
             truly_wrong = 0.15 * (1 - (1 + level) / 2)
             over += truly_wrong > 0.05

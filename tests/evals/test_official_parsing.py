@@ -5,7 +5,7 @@ from tableturn.evals.official.exact_match import (
     SchemaNames,
     Unparsed,
     compare_clauses,
-    hardness,
+    compute_hardness,
     parse,
     tokenize_sql,
 )
@@ -108,10 +108,10 @@ def test_an_unreadable_prediction_matches_nothing() -> None:
     ],
 )
 def test_difficulty(sql: str, level: str) -> None:
-    assert hardness(parse(sql, NAMES)) == level
+    assert compute_hardness(parse(sql, NAMES)) == level
 
 
 def test_negation_counts_as_an_aggregate() -> None:
     """The official tool reads the wrong field; published levels depend on it."""
     plain = "SELECT max(goals) , name FROM player WHERE name LIKE 'A' AND fee > 1 GROUP BY name"
-    assert hardness(parse(plain, NAMES)) != hardness(parse(plain.replace("LIKE", "NOT LIKE"), NAMES))
+    assert compute_hardness(parse(plain, NAMES)) != compute_hardness(parse(plain.replace("LIKE", "NOT LIKE"), NAMES))

@@ -11,9 +11,9 @@ import pytest
 from tableturn.agent.model.track_record import ModelRunRecord, append_run_record, read_records
 from tableturn.evals.datasets.load import ExpectedOutcome, GoldTurn, read_questions
 from tableturn.evals.metrics.judging import Verdict
-from tableturn.evals.runner.agents import reply_to
+from tableturn.evals.runner.agents import choose_reply
 from tableturn.evals.runner.record import TurnRecord
-from tableturn.evals.runner.results import compute_outcome_scores, outcome
+from tableturn.evals.runner.results import classify_outcome, compute_outcome_scores
 from tableturn.tools.database import Database
 from tableturn.tools.errors import SettingsError
 
@@ -48,7 +48,7 @@ def judged(wanted: Any, status: str, ex: bool | None, asked_back: str = "") -> t
     ],
 )
 def test_what_became_of_a_question(wanted: str, status: str, ex: bool | None, asked_back: str, kind: str) -> None:
-    assert outcome(*judged(wanted, status, ex, asked_back)) == kind
+    assert classify_outcome(*judged(wanted, status, ex, asked_back)) == kind
 
 
 def test_shares_are_of_what_should_be_and_of_what_was() -> None:
@@ -212,7 +212,7 @@ def test_the_record_outlives_a_torn_line_but_not_a_wrong_one(tmp_path: Path) -> 
 def test_a_person_without_words_of_their_own_says_what_the_gold_asks_for(tmp_path: Path) -> None:
     question = GoldTurn("1", "league", "Who is best?", (FEE,), "1", expects=ExpectedOutcome("ask_back"))
     with Database.open(make_database(tmp_path / "league.sqlite")) as database:
-        reply = reply_to(question, _asking_back(), database.schema())
+        reply = choose_reply(question, _asking_back(), database.schema())
     assert "fee" in reply
     assert "SELECT" not in reply
 

@@ -9,7 +9,7 @@ import pytest
 from tableturn.evals.adjudication.judging import FinishedRun
 from tableturn.evals.adjudication.ruling import Ruling, append_rulings
 from tableturn.evals.datasets import Dataset, read_questions
-from tableturn.evals.metrics.judging import StrictJudge, Verdict, error_class
+from tableturn.evals.metrics.judging import StrictJudge, Verdict, classify_error
 from tableturn.evals.report.page import write_report
 from tableturn.evals.runner.record import RunSpec, TurnRecord
 from tableturn.evals.runner.results import RunResults, read_results, write_results
@@ -143,7 +143,7 @@ def test_error_classes(league: Dataset, sql: str, gold: str, expected: str | Non
     question = replace(league.questions[0], golds=(gold,))
     with StrictJudge(league) as judge:
         verdict: Verdict = judge.judge(question, sql)
-        assert error_class(verdict, judge.clauses) == expected
+        assert classify_error(verdict, judge.clauses) == expected
 
 
 def test_attempts_are_judged_one_by_one(league: Dataset) -> None:

@@ -7,9 +7,9 @@ from tableturn.evals.metrics.statistics import (
     ConfidenceInterval,
     JudgedOutcome,
     RunComparison,
-    compare,
+    compare_runs,
     compute_interval,
-    detectable,
+    find_detectable_difference,
 )
 
 
@@ -32,7 +32,7 @@ def test_an_interval_holds_its_share_and_clusters_widen_it() -> None:
 def test_a_comparison_counts_what_only_one_run_has_right() -> None:
     first = {str(n): JudgedOutcome(str(n), n < 50) for n in range(100)}
     second = {str(n): JudgedOutcome(str(n), n < 65 and n not in (1, 2, 3)) for n in range(100)}
-    found = compare(first, second)
+    found = compare_runs(first, second)
     assert (found.only_first, found.only_second) == (3, 15)
     assert found.difference == pytest.approx(0.12)
     assert found.p == pytest.approx(stats.binomtest(3, 18).pvalue)
@@ -42,7 +42,7 @@ def test_a_comparison_counts_what_only_one_run_has_right() -> None:
 
 def test_equal_runs_do_not_differ() -> None:
     run = {str(n): JudgedOutcome(str(n), n % 3 == 0) for n in range(30)}
-    found = compare(run, run)
+    found = compare_runs(run, run)
     assert (found.difference, found.p) == (0.0, 1.0)
     assert found.interval is not None
     assert (found.interval.low, found.interval.high) == (0.0, 0.0)
@@ -53,7 +53,7 @@ def test_turns_of_one_interaction_count_together() -> None:
     alone = [JudgedOutcome(str(n), n < 7) for n in range(9)]
     other = [JudgedOutcome(str(n), n >= 7) for n in range(9)]
     names = list(map(str, range(9)))
-    found = compare(dict(zip(names, other, strict=True)), dict(zip(names, alone, strict=True)))
+    found = compare_runs(dict(zip(names, other, strict=True)), dict(zip(names, alone, strict=True)))
     assert found.p == pytest.approx(stats.binomtest(7, 9).pvalue)
 
     def together(outcomes: list[JudgedOutcome]) -> dict[str, JudgedOutcome]:
@@ -63,35 +63,35 @@ def test_turns_of_one_interaction_count_together() -> None:
             for n, (unit, one) in enumerate(zip(units, outcomes, strict=True))
         }
 
-    assert compare(together(other), together(alone)).p == 1.0
+    assert compare_runs(together(other), together(alone)).p == 1.0
 
 
 def test_few_questions_show_large_differences_only() -> None:
-    sixty, thousand = detectable(60, 0.12), detectable(1000, 0.12)
+    sixty, thousand = find_detectable_difference(60, 0.12), find_detectable_difference(1000, 0.12)
     assert sixty is not None
     assert thousand is not None
     assert 0.12 < sixty < 0.14
     assert 0.02 < thousand < 0.04
     # So much is found in about four of five comparisons.
     rng = np.random.default_rng(0)
-    share, size = 0.3, detectable(200, 0.3)
+    share, size = 0.3, find_detectable_difference(200, 0.3)
     assert size is not None
     drawn = rng.multinomial(200, [(share + size) / 2, (share - size) / 2, 1 - share], 400)
     found = [stats.binomtest(int(won), int(won + lost)).pvalue < 0.05 for won, lost, _ in drawn]
     assert 0.7 < sum(found) / len(found) < 0.9
     # With five questions p is never under .05; with six only where one run has all of them right, the other none.
-    assert detectable(5, 1.0) is None
-    assert detectable(6, 0.0) == pytest.approx(0.8 ** (1 / 6), abs=1e-4)
-    ten = detectable(10, 0.0)
+    assert find_detectable_difference(5, 1.0) is None
+    assert find_detectable_difference(6, 0.0) == pytest.approx(0.8 ** (1 / 6), abs=1e-4)
+    ten = find_detectable_difference(10, 0.0)
     assert ten is not None
     assert stats.binom.sf(5, 10, ten) == pytest.approx(0.8, abs=1e-4)
-    assert detectable(0, 0.0) is None
+    assert find_detectable_difference(0, 0.0) is None
 
 
 def test_turns_of_few_interactions_show_nothing() -> None:
     first = {str(n): JudgedOutcome("c", right=False, unit=str(n % 5)) for n in range(50)}
     second = {name: JudgedOutcome("c", right=True, unit=found.unit) for name, found in first.items()}
-    found = compare(first, second)
+    found = compare_runs(first, second)
     assert found.p == pytest.approx(0.0625)
     assert found.detectable is None
     assert found.describe("a", "b").endswith("; so few can show no difference at all.")

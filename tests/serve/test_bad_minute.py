@@ -177,7 +177,7 @@ async def test_an_end_that_could_not_be_written_is_written_later(
     model = held()
     async with kept(shop, tmp_path, model) as (client, _, server):
         thread = await thread_of(client)
-        end, full = server.store.end, threading.Event()
+        end, full = server.store.end_turn, threading.Event()
         full.set()
 
         def ended(*arguments: Any, **more: Any) -> Any:
@@ -200,7 +200,7 @@ async def test_a_turn_that_nobody_takes_is_lost(shop: Path, tmp_path: Path) -> N
     async with kept(shop, tmp_path, model) as (client, _, server):
         thread, other = await thread_of(client), await thread_of(client)
         owner = server.make_default_asker().owner
-        server.store.begin(TurnRequest(owner, thread, "Who?"))
+        server.store.begin_turn(TurnRequest(owner, thread, "Who?"))
         asked = asyncio.create_task(ask(client, other))
         await model.asked.wait()
         assert await over(client, thread) == "lost"
@@ -270,7 +270,7 @@ def test_counts_of_an_earlier_version_get_wider() -> None:
     place = StorageLocation.of(url, "shop.db")
     try:
         store, owner = TurnStore(place.url), Owner("ada", "shop")
-        turn = store.begin(TurnRequest(owner, "", "Who?"))
+        turn = store.begin_turn(TurnRequest(owner, "", "Who?"))
         store.spend(Usage(1, 100, 10))
         store.close()
         for table in ("tableturn_turns", "tableturn_spent"):

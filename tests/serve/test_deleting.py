@@ -90,15 +90,15 @@ def test_a_worker_that_was_silent_writes_nothing_back(tmp_path: Path) -> None:
     owner = Owner("ada", "shop")
     store = TurnStore(f"sqlite:///{tmp_path}/store.sqlite")
     thread = store.add_thread(owner).id
-    turn = store.begin(Question(owner, thread, "Who?"))
+    turn = store.begin_turn(Question(owner, thread, "Who?"))
     with pytest.raises(Busy):
         store.delete(owner, thread)
     assert store.get_thread(owner, thread).id == thread, "refused as a whole"
-    store.end(turn, "lost")
+    store.end_turn(turn, "lost")
     kept = store.get_turn(owner, turn.id)
     store.delete(owner, thread)
     with pytest.raises(NotThere):
-        store.end(turn, "answered")
+        store.end_turn(turn, "answered")
     with pytest.raises(NotThere):
         store.add_answer(owner, kept, None)  # pyright: ignore[reportArgumentType] - it does not come to that
     store.close()
@@ -151,6 +151,6 @@ def test_a_place_of_an_earlier_version_gets_what_it_lacks(tmp_path: Path) -> Non
         for column in ("decision", "approve", "rights"):
             connection.execute(f"ALTER TABLE tableturn_turns DROP COLUMN {column}")
     store = TurnStore(url)
-    turn = store.begin(Question(owner, "", "Who?", approve=True))
+    turn = store.begin_turn(Question(owner, "", "Who?", approve=True))
     assert store.get_turn(owner, turn.id).approve
     store.close()

@@ -98,7 +98,7 @@ async def test_who_waits_is_told_when_the_server_stops(shop: Path, agent_over: C
         asker = server.make_default_asker()
         turn = await server.turns.begin(asker.agent, TurnRequest(asker.owner, "", "Who?"))
         elsewhere = Owner("ada", asker.owner.database)
-        other = server.store.begin(TurnRequest(elsewhere, "", "Who?"))
+        other = server.store.begin_turn(TurnRequest(elsewhere, "", "Who?"))
         following = asyncio.create_task(server.turns.wait_for_remote_turn(elsewhere, other.id))
         await server.turns.stop_turns_gracefully(0.1)
         assert isinstance(turn.error, TurnCancelled)

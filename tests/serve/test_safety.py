@@ -315,9 +315,9 @@ async def test_questions_on_other_workers_count_for_a_budget(
     other = TurnStore(url)
     async with serving(agent_over(shop), ServeSettings(limits=limits), store=url) as client:
         other.record_heartbeat()
-        running = other.begin(TurnRequest(Owner("ben", "shop"), "", "Who?"))
+        running = other.begin_turn(TurnRequest(Owner("ben", "shop"), "", "Who?"))
         assert (await client.post("/ask", json={"question": "Who?"})).status_code == 429
-        other.end(running, "stopped")
+        other.end_turn(running, "stopped")
         assert (await client.post("/ask", json={"question": "Who?"})).status_code == 200
     other.close()
 
@@ -381,17 +381,17 @@ def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch
     dead.record_heartbeat()
     alive.record_heartbeat()
     thread = dead.add_thread(owner).id
-    turn = dead.begin(TurnRequest(owner, thread, "Who?"))
+    turn = dead.begin_turn(TurnRequest(owner, thread, "Who?"))
     with pytest.raises(Busy):
-        alive.begin(TurnRequest(owner, thread, "And?"))
+        alive.begin_turn(TurnRequest(owner, thread, "And?"))
     alive.request_turn_stop(owner, turn.id)
     assert dead.list_turns_to_stop() == (turn.id,)
     monkeypatch.setattr("tableturn.serve.store.time.time", lambda: __import__("time").monotonic() + 10**10)
     alive.record_heartbeat()
     assert alive.mark_orphaned_turns_as_lost() == 1
     assert alive.get_turn(owner, turn.id).status == "lost"
-    again = alive.begin(TurnRequest(owner, thread, "Who?"))
-    alive.end(again, "answered")
+    again = alive.begin_turn(TurnRequest(owner, thread, "Who?"))
+    alive.end_turn(again, "answered")
     with pytest.raises(NotThere):
         alive.get_turn(Owner("eve", "shop"), turn.id)
     assert alive.delete(owner) == (thread,)

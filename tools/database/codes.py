@@ -28,7 +28,7 @@ _MOST_LISTS, _LONGEST_NAME = 200, 60  # lists that a column is compared with, ch
 _LONGEST_CODE = 6
 """Characters of a text that stands for something else; longer ones speak for themselves."""
 
-_NAMED = re.compile(r"(?i)(code|cd|type|status|state|kind|category|class|reason|gender|flag)s?(_?id|_?no|_?key)?$")
+_CODE_NAME = re.compile(r"(?i)(code|cd|type|status|state|kind|category|class|reason|gender|flag)s?(_?id|_?no|_?key)?$")
 """What codes, or a table of them, are called; a table of few things is none."""
 
 _LABELS = ("name", "label", "meaning", "description", "desc", "title", "text", "value")
@@ -73,7 +73,7 @@ def add_codes(
         target = by_name.get(key.ref_table)
         if target is None or len(key.columns) != 1 or key.ref_table == key.table:
             continue
-        if not large and not any(map(_NAMED.search, (key.columns[0], target.name, key.ref_columns[0]))):
+        if not large and not any(map(_CODE_NAME.search, (key.columns[0], target.name, key.ref_columns[0]))):
             continue
         codes = _read_code_meanings(target, key.ref_columns[0], rows.get(target.name, ()))
         if codes is not None:
@@ -175,18 +175,18 @@ def _read_combined_code_lists(table: TableSchema, rows: Rows) -> Iterator[_CodeL
     columns = [column for column in table.columns if rows and column.name in rows[0]]
     if table.kind != "table" or len(columns) < len(("part", "code", "label")) or columns[0].kind != "text":
         return
-    part, key, *others = (column.name for column in columns)
-    values = {name: [row[name] for row in rows] for name in (part, key, *others)}
-    label = max(others, key=lambda name: len({*map(str, values[name])}))
-    if not 1 < len({*values[part]}) <= len(rows) / 2 or not all(isinstance(text, str) for text in values[label]):
+    list_column, key, *other_names = (column.name for column in columns)
+    values = {name: [row[name] for row in rows] for name in (list_column, key, *other_names)}
+    label = max(other_names, key=lambda name: len({*map(str, values[name])}))
+    if not 1 < len({*values[list_column]}) <= len(rows) / 2 or not all(isinstance(text, str) for text in values[label]):
         return
-    languages = [name for name in others if name != label and _ENGLISH & {*values[name]}]
+    languages = [name for name in other_names if name != label and _ENGLISH & {*values[name]}]
     if languages:
         rows = [row for row in rows if row[languages[0]] in _ENGLISH]
-    for name in dict.fromkeys(row[part] for row in rows):
+    for name in dict.fromkeys(row[list_column] for row in rows):
         if not isinstance(name, str) or not 0 < len(name.strip()) <= _LONGEST_NAME or is_secret_text(name):
             continue
-        group = [row for row in rows if row[part] == name]
+        group = [row for row in rows if row[list_column] == name]
         codes = _make_code_meanings(table.name, key, label, group, name) if 1 < len(group) <= _LIST_ROWS else None
         if codes is not None:
             words = frozenset(_split_into_words(name))
@@ -206,14 +206,14 @@ def _find_codes(table: TableSchema, column: ColumnSchema, lists: Iterable[_CodeL
         and len(values) > 1
         and (column.distinct or len(values)) <= len(entry.values)
     ]
-    words, around = _split_into_words(column.name), _split_into_words(table.name)
+    words, table_words = _split_into_words(column.name), _split_into_words(table.name)
     telling = [word for word in words if word not in _CODE_WORDS]
     specific = [word for word in telling if word not in _KIND_WORDS]
     candidates: list[tuple[float, CodeMeanings]] = []
     for entry in fitting:
         cover = (column.distinct or len(values)) / len(entry.values)
         share = sum(is_word_or_abbreviation(word, entry.words) for word in telling) / len(telling) if telling else 0.0
-        strange = _count_unrelated_words(entry.table_words, words, around)
+        strange = _count_unrelated_words(entry.table_words, words, table_words)
         common = _are_typical_codes(entry.values)
         kin = any(is_word_or_abbreviation(word, entry.words) for word in specific or telling)
         if kin and not (strange and (common or len(fitting) > 1)):
@@ -231,13 +231,13 @@ def has_unrelated_table_name(target: TableSchema, key: ColumnSchema, table: Tabl
     # Of `class_cd` alone the words say all: values have to tell.
     if _split_into_words(column.name) == _split_into_words(key.name):
         return False
-    words, around = _split_into_words(column.name), _split_into_words(table.name)
-    return _count_unrelated_words(_split_into_words(target.name.rpartition(".")[2]), words, around) > 0
+    words, table_words = _split_into_words(column.name), _split_into_words(table.name)
+    return _count_unrelated_words(_split_into_words(target.name.rpartition(".")[2]), words, table_words) > 0
 
 
-def _count_unrelated_words(terms: Iterable[str], words: Sequence[str], around: Sequence[str]) -> int:
+def _count_unrelated_words(terms: Iterable[str], words: Sequence[str], table_words: Sequence[str]) -> int:
     """Return how many words of a list's name are unrelated to a column's and its table's name."""
-    context = {*words, *around, "".join(word[0] for word in around)}
+    context = {*words, *table_words, "".join(word[0] for word in table_words)}
     return sum(word not in _CODE_WORDS | _KIND_WORDS and not is_word_or_abbreviation(word, context) for word in terms)
 
 

@@ -61,27 +61,27 @@ def infer_column_kind(declared_type: str, values: Collection[Cell]) -> ColumnKin
     kind = kinds[0] if kinds else guess or "other"
     if kind == "boolean" and all(str(value).lower() in _YES_OR_NO for value in values):
         return kind
-    contradicted = guess in ("text", "time") and kind in ("boolean", "number")
-    return guess if guess is not None and (contradicted or (kind == "text" and guess == "time")) else kind
+    is_wrong = guess in ("text", "time") and kind in ("boolean", "number")
+    return guess if guess is not None and (is_wrong or (kind == "text" and guess == "time")) else kind
 
 
-_DATED = frozenset({"date", "dt", "day", "ts", "time", "timestamp", "at"})
+_DATE_WORDS = frozenset({"date", "dt", "day", "ts", "time", "timestamp", "at"})
 _LEAST_DATE = 100_000  # 240131; what is smaller is a count of days, or a part of a date
 
 
 def is_numeric_date_column(column: ColumnSchema) -> bool:
     """Whether a column of numbers holds dates, such as 20240131, or Unix seconds."""
     values = [sample for sample in column.samples if isinstance(sample, int)]
-    dated = column.kind == "number" and bool(_DATED & {*split_name_into_words(column.name)})
-    return dated and bool(values) and max(values) >= _LEAST_DATE
+    has_date_name = column.kind == "number" and bool(_DATE_WORDS & {*split_name_into_words(column.name)})
+    return has_date_name and bool(values) and max(values) >= _LEAST_DATE
 
 
 _DIGIT, _LETTERS = re.compile(r"\d"), re.compile(r"[A-Za-z]+")
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?")
 _SIGNED = re.compile(r"[-+(]?\s*[$€£¥]?\s*[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?\s*[%$€£¥]?\)?")
-_SORTS = re.compile(r"\d{4}-\d{2}-\d{2}.*|\d{2}:\d{2}.*|\d{4}/\d{2}/\d{2}.*|\d{8}")
+_SORTABLE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}.*|\d{2}:\d{2}.*|\d{4}/\d{2}/\d{2}.*|\d{8}")
 # Samples at the end that give way to values of other forms.
-_OTHER_FORMS = 3
+_EXTRA_FORMS = 3
 
 STAND_INS = frozenset({"n/a", "na", "-", "--", "none", "null", "nil", "nan", "?", "unknown", "n.a.", "#n/a"})
 """Texts that stand for a missing value among numbers or dates."""
@@ -101,7 +101,7 @@ def classify_text_form(column: ColumnSchema) -> TextForm:
     if all(map(_SIGNED.fullmatch, texts)):
         return "signed"
     if column.kind == "time" or all(map(is_date_or_time_text, texts)):
-        if not all(map(_SORTS.fullmatch, texts)):
+        if not all(map(_SORTABLE_TIME.fullmatch, texts)):
             return "dates"
         return "mixed_dates" if len({_mask_letters_and_digits(text)[:10] for text in texts}) > 1 else ""
     return ""
@@ -126,19 +126,19 @@ def choose_sample_values(values: Iterable[Cell], limit: int) -> tuple[Cell, ...]
     """Return sample values: the first ones, and a few that are written in other forms."""
     # What is rare may be what a query fails on.
     every = list(values)
-    first, others = every[:limit], every[limit:]
+    first, rest = every[:limit], every[limit:]
     texts = list_nonblank_texts(first)
-    if not others or not any(isinstance(value, str) for value in first):
+    if not rest or not any(isinstance(value, str) for value in first):
         return tuple(first)
     other_forms: dict[str, Cell] = {}
     first_forms = {_classify_value_form(value) for value in first}
     if texts and any(_PLAIN.fullmatch(text) or _SIGNED.fullmatch(text) or is_date_or_time_text(text) for text in texts):
-        for value in others:
+        for value in rest:
             if (form := _classify_value_form(value)) not in first_forms:
                 other_forms.setdefault(form, value)
-    elif "" in others and "" not in first_forms:
+    elif "" in rest and "" not in first_forms:
         other_forms[""] = ""
-    extras = list(other_forms.values())[:_OTHER_FORMS]
+    extras = list(other_forms.values())[:_EXTRA_FORMS]
     return (*first[: limit - len(extras)], *extras)
 
 

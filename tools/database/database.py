@@ -71,7 +71,7 @@ class Database:
 
     @property
     def personal_tables(self) -> frozenset[str]:
-        """The tables of which the engine leaves out rows by who asks, if nobody is named; else none."""
+        """The tables whose rows depend on who asks, if no person is named; else none."""
         personal: frozenset[str] = getattr(self.engine, "personal_tables", frozenset())
         return personal if personal and self.session.identity == Identity() else frozenset()
 
@@ -137,7 +137,7 @@ class Database:
         from .duckdb.notices import list_likely_key_notices
 
         leaving = self.leaving()
-        places = {place for table, column in leaving.column_levels for place in ((table, column), (table, ""))}
+        places = {item for table, column in leaving.column_levels for item in ((table, column), (table, ""))}
         return tuple(
             replace(note, example="") if (note.table, note.column) in places or is_secret_text(note.example) else note
             for note in (*notices, *list_likely_key_notices(leaving.visible_schema))

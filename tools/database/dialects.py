@@ -26,7 +26,7 @@ MOST_TOKENS = 25_000
 """Words, values and signs of a query that is parsed: the parser takes about a second for so many, in the caller's time.
 """
 
-_PARTS = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
+_SELECT_OR_JOIN = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
 _JOINS = re.compile(r"\bjoin\b", re.IGNORECASE)
 _DEEPEST = 150
 """Of brackets, CASEs and types within each other."""
@@ -38,8 +38,8 @@ _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
 _FOLLOWING = {TokenType.DOT, TokenType.L_BRACKET, TokenType.L_BRACE}
 _ENDS_CHAIN = {TokenType.COMMA, TokenType.AND, TokenType.OR}
-_WITHOUT_ON = {TokenType.CROSS, TokenType.NATURAL}
-_JOINED = {TokenType.ON, TokenType.USING}
+_JOINS_WITHOUT_ON = {TokenType.CROSS, TokenType.NATURAL}
+_JOIN_CONDITIONS = {TokenType.ON, TokenType.USING}
 
 
 @dataclass
@@ -57,14 +57,14 @@ class TooManyTokens(ParseError):
 
 def count_selects_and_joins(sql: str) -> int:
     """Return the number of SELECTs and joins in a text, including strings and comments."""
-    return len(_PARTS.findall(sql))
+    return len(_SELECT_OR_JOIN.findall(sql))
 
 
 def check_selects_and_joins(sql: str) -> None:
     """Raise `ResultTooLarge` if a statement has more SELECTs and joins than engines can plan."""
-    parts, joins = count_selects_and_joins(sql), len(_JOINS.findall(sql))
-    if parts > MOST_PARTS:
-        raise ResultTooLarge(f"the statement has {parts:,} SELECTs and joins; the limit is {MOST_PARTS}")
+    count, joins = count_selects_and_joins(sql), len(_JOINS.findall(sql))
+    if count > MOST_PARTS:
+        raise ResultTooLarge(f"the statement has {count:,} SELECTs and joins; the limit is {MOST_PARTS}")
     if joins > MOST_JOINS:
         raise ResultTooLarge(f"the statement joins {joins} tables; the limit is {MOST_JOINS}")
 
@@ -129,9 +129,9 @@ def _check_nesting_depth(tokens: list[Token], grammar: Dialect) -> None:
             level.chain += 1
         elif kind in _ENDS_CHAIN:
             level.chain = 0
-        if kind == TokenType.JOIN and last not in _WITHOUT_ON:
+        if kind == TokenType.JOIN and last not in _JOINS_WITHOUT_ON:
             level.joins += 1
-        elif kind in _JOINED:
+        elif kind in _JOIN_CONDITIONS:
             level.joins = max(level.joins - 1, 0)
         if kind in _OPENING:
             twice = kind == TokenType.L_BRACKET or last in types

@@ -109,7 +109,7 @@ class SchemaEgress:
     def column_levels(self) -> Mapping[tuple[str, str], Level]:
         """The egress levels of the restricted columns, by `(table, column)`."""
         levels: dict[tuple[str, str], Level] = {
-            place: "statistics" for place in find_secret_columns(self.schema) if self.egress.find_level(*place) is None
+            item: "statistics" for item in find_secret_columns(self.schema) if self.egress.find_level(*item) is None
         }
         if not self.egress.restricts_columns and not levels:
             return {}
@@ -129,7 +129,7 @@ class SchemaEgress:
     def _tighten_foreign_key_levels(self, levels: dict[tuple[str, str], Level]) -> None:
         """Tighten the level of each foreign-key column to that of the column it refers to."""
         key_pairs = (pair for key in self.schema.foreign_keys if not key.inferred for pair in key.pairs)
-        pairs = [(place, target) for place, target in key_pairs if self.egress.find_level(*place) is None]
+        pairs = [(item, target) for item, target in key_pairs if self.egress.find_level(*item) is None]
         for _ in pairs:
             for place, target in pairs:
                 end_levels: list[Level] = [levels[end] for end in (place, target) if end in levels]
@@ -165,11 +165,11 @@ class SchemaEgress:
         version = self.schema.version + (levels if self.column_levels else "")
         return replace(self.schema, tables=tables, foreign_keys=keys, version=version)
 
-    def _redact_table(self, table: TableSchema, silenced: bool) -> TableSchema:
+    def _redact_table(self, table: TableSchema, is_silenced: bool) -> TableSchema:
         columns = tuple(self._redact_column(table, column) for column in table.columns)
         # How many rows a view has can follow from cells of which nothing may leave.
         silent = table.kind != "table" and any(self.is_withheld(table.name, column.name) for column in table.columns)
-        definition = "" if silenced or self.egress.restricts_columns or table.unshown else table.definition
+        definition = "" if is_silenced or self.egress.restricts_columns or table.unshown else table.definition
         return replace(table, columns=columns, row_count=None if silent else table.row_count, definition=definition)
 
     def _redact_column(self, table: TableSchema, column: ColumnSchema) -> ColumnSchema:

@@ -136,15 +136,15 @@ def open_engine(source: str | Path | object, session: Session, otherwise: Iterab
 
         backend = "duckdb" if is_duckdb_source(text) else "sqlite"
     name = ENGINES.get(backend, _ANY_OTHER)
-    more: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if otherwise:
         from .duckdb.notices import validate_guesses
 
         if backend != "duckdb":
             raise SettingsError(ONLY_FILES)
-        more["reversals"] = validate_guesses(otherwise)
+        options["reversals"] = validate_guesses(otherwise)
     try:
-        return cast("Opener", import_module(name, __package__).open_engine)(text, session, **more)
+        return cast("Opener", import_module(name, __package__).open_engine)(text, session, **options)
     except ImportError:
         extra = name.split(".")[1]
         raise DatabaseUnavailable(f"{backend}:// needs its driver: pip install 'tableturn[{extra}]'") from None

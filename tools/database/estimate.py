@@ -104,12 +104,12 @@ def lower_estimate_to_limit(estimate: Estimate, sql: str, dialect: str, rows: in
     row_count = min(rows, _read_row_limit(tree.args.get("limit"), rows)) + _read_row_limit(tree.args.get("offset"), 0)
     if not only_takes or estimate.rows <= row_count:
         return estimate
-    part = None if estimate.bytes is None else round(estimate.bytes * row_count / estimate.rows)
-    return replace(estimate, rows=row_count, bytes=part)
+    byte_count = None if estimate.bytes is None else round(estimate.bytes * row_count / estimate.rows)
+    return replace(estimate, rows=row_count, bytes=byte_count)
 
 
-def _read_row_limit(clause: exp.Expr | None, otherwise: int) -> int:
+def _read_row_limit(clause: exp.Expr | None, default: int) -> int:
     if not isinstance(clause, exp.Limit | exp.Offset):
-        return otherwise
+        return default
     number = clause.expression
     return int(number.this) if isinstance(number, exp.Literal) and number.is_int else 2**63

@@ -69,19 +69,19 @@ def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None, start: float
     column_types: list[set[type]] = [set() for _ in range(width)]
     rows: list[Row] = []
     row_count = size = 0
-    more = True
+    has_more = True
     if sink is not None:
         sink.start(columns)
-    while more and row_count <= limits.rows:
+    while has_more and row_count <= limits.rows:
         batch_size = min(step, limits.rows + 1 - row_count)
-        part: list[Row] = cursor.fetchmany(batch_size)
-        more = len(part) == batch_size
+        batch: list[Row] = cursor.fetchmany(batch_size)
+        has_more = len(batch) == batch_size
         if sink is None:
-            rows += part
+            rows += batch
         else:
-            sink.take(part[: limits.rows - row_count])
-        row_count += len(part)
-        size += _measure_rows_and_types(part, column_types)
+            sink.take(batch[: limits.rows - row_count])
+        row_count += len(batch)
+        size += _measure_rows_and_types(batch, column_types)
         if size > limits.result_bytes:
             raise ResultTooLarge(
                 f"the result has more than {limits.result_bytes:,} bytes: select fewer columns or rows, or aggregate"

@@ -76,7 +76,7 @@ class EngineProfile:
             case _:
                 return QueryFailed(message, meaning)
 
-    def kind_of(self, message: str) -> QueryErrorKind | None:
+    def find_error_kind(self, message: str) -> QueryErrorKind | None:
         """Return the kind of query error that a message describes; None if unknown."""
         return next((kind for kind, pattern in self.messages if pattern.search(message)), None)
 
@@ -89,10 +89,10 @@ class EngineProfile:
 
 
 @cache
-def read_engine_profile(package: str, part: str = "") -> EngineProfile:
+def read_engine_profile(package: str, variant: str = "") -> EngineProfile:
     """Return the profile of the engine in a package, or of one kind of its servers."""
     data = tomllib.loads(files(package).joinpath("data", "profile.toml").read_text(encoding="utf-8"))
-    other: dict[str, Any] = data.get(part, {})
+    other: dict[str, Any] = data.get(variant, {})
     meanings = {**data.get("faults", {}), **data.get("kinds", {})}
     data |= other | {"statements": data.get("statements", {}) | other.get("statements", {})}
     return EngineProfile(

@@ -15,7 +15,7 @@ Case = Literal["ignored", "lower", "upper", "exact"]
 """What an unquoted name means: any spelling, its lower or upper case, or just what is written."""
 
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class NamingRules:
     def can_be_unquoted(self, name: str) -> bool:
         """Whether a query may write a declared name without quotes."""
         same_case = self.case == "ignored" or self.key(name, in_quotes=False) == name
-        return same_case and _PLAIN.match(name) is not None and name.lower() not in self.reserved_words
+        return same_case and _PLAIN_NAME.match(name) is not None and name.lower() not in self.reserved_words
 
     def quote_name_if_needed(self, name: str) -> str:
         """Return a declared name as SQL, in quotes if necessary."""

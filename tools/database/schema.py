@@ -234,8 +234,8 @@ class Schema:
             if table := self.table(name):
                 columns = tuple(column for column in map(table.column, names) if column is not None)
                 # Copies of hundreds of tables take time.
-                same = len(columns) == len(table.columns) and all(map(is_, columns, table.columns))
-                tables.append(table if same else replace(table, columns=columns))
+                is_whole = len(columns) == len(table.columns) and all(map(is_, columns, table.columns))
+                tables.append(table if is_whole else replace(table, columns=columns))
         return replace(self, tables=tuple(tables), foreign_keys=select_keys_within_tables(self.foreign_keys, tables))
 
 
@@ -252,8 +252,8 @@ def select_keys_within_tables(keys: Iterable[ForeignKey], tables: Sequence[Table
 
 def _drop_inferred_facts(column: ColumnSchema) -> ColumnSchema:
     # Most columns of a large schema have neither, and copies take time.
-    unstated = column.likely_key or column.codes is not None
-    return replace(column, likely_key=False, codes=None) if unstated else column
+    is_inferred = column.likely_key or column.codes is not None
+    return replace(column, likely_key=False, codes=None) if is_inferred else column
 
 
 _Named = TypeVar("_Named", ColumnSchema, TableSchema)

@@ -110,7 +110,7 @@ _PASSWORD_IN_URL = re.compile(r"\w://[^/\s:@]*:[^/\s@]+@")
 _NAME = re.compile(r'"[^"]+"|`[^`]+`|\w+')
 _FLAGS = _parse_comma_list("pass, fail, passed, failed, yes, true, false, none, null, unset, strong, weak, medium")
 _OPAQUE = re.compile(r"[A-Za-z0-9+/=_.:~$!@#%^&*|-]+")
-_RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
+_TOKEN_TEXT = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _LONG, _CERTAIN, _SALT, _COPIED, _PASSWORD = 16, 20, 8, 6, 4
 """The fewest characters of a random text, of one that suffices alone, a salt, a secret in a view, a password."""
@@ -135,9 +135,9 @@ def find_secret_columns(schema: Schema) -> set[tuple[str, str]]:
         # A view, or a copy, may call a secret column something else.
         is_view = table.kind != "table"
         texts = _list_texts(column)
-        copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in texts)
+        is_copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in texts)
         renamed = is_view and column.name.lower() not in base and column.samples and _has_secret_values(column, "token")
-        if copied or (renamed and not all(map(_UUID.fullmatch, texts))):
+        if is_copied or (renamed and not all(map(_UUID.fullmatch, texts))):
             places.add((table.name, column.name))
     places |= settings  # most of their values are no secrets, so that what equals one is no copy of a secret
     holders = {table for table, _ in places}
@@ -164,7 +164,7 @@ def has_secret_name(definition: str) -> bool:
 def is_secret_text(text: str) -> bool:
     """Whether a text looks like a secret: a key or token, a hash, a password in a URL."""
     return bool(_FORMS.search(text) or _PASSWORD_IN_URL.search(text)) or any(
-        _is_random_text(part, _LONG) for part in text.split()
+        _is_random_text(word, _LONG) for word in text.split()
     )
 
 
@@ -184,7 +184,7 @@ def _is_secret_column(column: ColumnSchema, table: str) -> bool:
 
 
 def _is_named_by_secrets(column: ColumnSchema, table: TableSchema) -> bool:
-    """Whether a column has the values of settings, some of them secrets by the names beside."""
+    """Whether a column has the values of settings, some of which have names of secrets."""
     if "".join(split_name(column.name)[-1:]).removesuffix("s") not in _SETTINGS:
         return False
     # A name of an event, such as reset_password, stands many times.
@@ -201,8 +201,8 @@ def _has_secret_values(column: ColumnSchema, name: str) -> bool:
     if not column.samples:
         return column.kind in ("text", "binary") and name in _SURE
     if name in _PASSWORDS:
-        long = [text for text in texts if len(text) >= _PASSWORD and text.lower() not in _FLAGS]
-        return any(not is_date_or_time_text(text) for text in long)
+        long_texts = [text for text in texts if len(text) >= _PASSWORD and text.lower() not in _FLAGS]
+        return any(not is_date_or_time_text(text) for text in long_texts)
     if name == "pass":
         # Tickets are passes, too.
         return any(_is_random_text(text, _PASSWORD) for text in texts)
@@ -210,7 +210,7 @@ def _has_secret_values(column: ColumnSchema, name: str) -> bool:
     if name in _DIGITS and 2 * len(digits) > len(column.samples):
         return True
     if name in _IDENTIFIERS:
-        texts = [text for text in texts if not _UUID.fullmatch(text) and _RUN.fullmatch(text)]
+        texts = [text for text in texts if not _UUID.fullmatch(text) and _TOKEN_TEXT.fullmatch(text)]
     texts = [max(_LISTED.split(text), key=len) if text[0] in "[{" or name.endswith(" code") else text for text in texts]
     if name in _SURE and any(_is_random_text(text, _CERTAIN) for text in texts):
         return True  # most rows may have none
@@ -266,5 +266,5 @@ def _is_random_text(text: str, least: int) -> bool:
         return False
     counts = Counter(text)
     entropy = -sum(count / len(text) * math.log2(count / len(text)) for count in counts.values())
-    mixed = any(map(str.isdigit, text)) or text not in (text.lower(), text.upper())
-    return mixed and entropy >= _ENTROPY
+    is_mixed = any(map(str.isdigit, text)) or text not in (text.lower(), text.upper())
+    return is_mixed and entropy >= _ENTROPY

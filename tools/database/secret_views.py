@@ -26,7 +26,7 @@ _MEASURES = (exp.Predicate, exp.Count, exp.Length)
 """Expressions that tell of a value only whether it is equal, how often it stands, or how long it is."""
 _VALUES = (exp.All, exp.Any)
 """Predicates, to sqlglot, whose result may be a value."""
-_UNTRACED = (exp.Table, exp.Columns, exp.PositionalColumn, exp.Parameter, exp.Placeholder, exp.Anonymous)
+_UNTRACED_NODES = (exp.Table, exp.Columns, exp.PositionalColumn, exp.Parameter, exp.Placeholder, exp.Anonymous)
 """Values that stand for columns by other means than their names, and functions that may read what they like."""
 
 _Columns = list[tuple[str, bool]]
@@ -40,7 +40,7 @@ def find_view_columns_with_secrets(schema: Schema, secrets: Collection[tuple[str
     counted or measured does not show. Of tables and columns that the schema lacks, since they may not be read, the name
     alone tells, as that of a partition's column does.
     """
-    places = set(secrets) | _guess_secret_view_columns(schema, secrets)
+    secret_items = set(secrets) | _guess_secret_view_columns(schema, secrets)
     tables: dict[str, TableSchema] = {}
     for table in schema.tables:
         name = table.name.casefold()
@@ -50,18 +50,18 @@ def find_view_columns_with_secrets(schema: Schema, secrets: Collection[tuple[str
         (view, _list_text_columns(view), _extract_words(view.definition)) for view in schema.tables if view.definition
     ]
     columns = {_extract_words(column) for _, column in secrets}
-    due = {view.name for view, _, words in views if any(name <= words for name in columns)}
-    due |= {view.name for view, _, _ in views if has_secret_name(view.definition)}
-    fresh = {table for table, _ in places}
-    while fresh or due:
-        before = frozenset(places)
+    affected = {view.name for view, _, words in views if any(name <= words for name in columns)}
+    affected |= {view.name for view, _, _ in views if has_secret_name(view.definition)}
+    fresh = {table for table, _ in secret_items}
+    while fresh or affected:
+        before = frozenset(secret_items)
         names = {table: _extract_words(_remove_schema_prefix(table)) for table in fresh}
         for view, texts, words in views:
-            others = (name for table, name in names.items() if table != view.name)
-            if not texts <= places and (view.name in due or any(name <= words for name in others)):
-                places |= texts & _find_secret_view_columns(view, schema.dialect, tables, places)
-        fresh, due = {table for table, _ in places - before}, set[str]()
-    return places - set(secrets)
+            other_names = (name for table, name in names.items() if table != view.name)
+            if not texts <= secret_items and (view.name in affected or any(name <= words for name in other_names)):
+                secret_items |= texts & _find_secret_view_columns(view, schema.dialect, tables, secret_items)
+        fresh, affected = {table for table, _ in secret_items - before}, set[str]()
+    return secret_items - set(secrets)
 
 
 def find_views_naming_tables(schema: Schema, tables: Iterable[str]) -> set[str]:
@@ -90,9 +90,9 @@ def _guess_secret_view_columns(schema: Schema, secrets: Collection[tuple[str, st
     columns = {(table.name, column.name) for table in tables for column in table.columns}
     if columns.isdisjoint(secrets):
         return set()
-    plain = {name.casefold() for _, name in columns.difference(secrets)}
+    open_names = {name.casefold() for _, name in columns.difference(secrets)}
     views = [table for table in schema.tables if table.kind == "view" and not table.definition]
-    return {place for view in views for place in _list_text_columns(view) if place[1].casefold() not in plain}
+    return {item for view in views for item in _list_text_columns(view) if item[1].casefold() not in open_names}
 
 
 def _find_secret_view_columns(
@@ -152,19 +152,19 @@ class _Scope:
     def shows_secret(self, column: exp.Column) -> bool:
         """Whether a column reference, or a star, shows a secret."""
         source, name = column.table.casefold(), column.name.casefold()
-        place: _Scope | None = self
-        while place is not None:
-            columns = place.find_source_columns(source)
+        scope: _Scope | None = self
+        while scope is not None:
+            columns = scope.find_source_columns(source)
             if not isinstance(column.this, exp.Star):
                 matches = [pair for pair in columns if pair[0] == name]
-                columns = matches or (not source and place.find_source_columns(name)) or []
-            columns = columns or [pair for pair in place.before if not source and pair[0] == name]
+                columns = matches or (not source and scope.find_source_columns(name)) or []
+            columns = columns or [pair for pair in scope.before if not source and pair[0] == name]
             if columns:
                 return any(shows for _, shows in columns)
-            if source in dict(place.sources):
+            if source in dict(scope.sources):
                 break
-            place = place.outer
-        if isinstance(column.this, exp.Star) or (source and place is None):
+            scope = scope.outer
+        if isinstance(column.this, exp.Star) or (source and scope is None):
             raise SqlglotError(f"unknown column {source}.{name}")
         return is_secret_name(column.name) or any(name == secret.casefold() for _, secret in self.secrets)
 
@@ -266,7 +266,7 @@ def _reveals_secret(value: exp.Expr, scope: _Scope) -> bool:
         return scope.shows_secret(value)
     if isinstance(value, _MEASURES) and not isinstance(value, _VALUES):
         return False
-    if isinstance(value, _UNTRACED):
+    if isinstance(value, _UNTRACED_NODES):
         raise SqlglotError(f"cannot trace columns in: {type(value).__name__}")
     if isinstance(value, exp.Query):
         return any(shows for _, shows in _trace_outputs(value, scope))

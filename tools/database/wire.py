@@ -47,30 +47,30 @@ _ERRORS: dict[str, type[QueryError]] = {
 _OF_OPENING = {kind.__name__: kind for kind in (DatabaseUnavailable, NothingReadable, SettingsError)}
 
 
-def pack_query(sql: str, limits: Limits, in_parts: bool) -> bytes:
+def pack_query(sql: str, limits: Limits, is_streamed: bool) -> bytes:
     """Pack a query, its limits, and whether its rows are sent in parts."""
-    return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), in_parts))
+    return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), is_streamed))
 
 
 def unpack_query(data: bytes) -> tuple[str, Limits, bool]:
     """Return the query, its limits, and whether its rows are sent in parts."""
-    sql, limits, in_parts = ormsgpack.unpackb(data)
-    return sql.decode("utf-8", "surrogatepass"), Limits(*limits), in_parts
+    sql, limits, is_streamed = ormsgpack.unpackb(data)
+    return sql.decode("utf-8", "surrogatepass"), Limits(*limits), is_streamed
 
 
-def pack_open_request(path: str | os.PathLike[str], permissions: Permissions, *more: Any) -> bytes:
+def pack_open_request(path: str | os.PathLike[str], permissions: Permissions, *details: Any) -> bytes:
     """Pack a database's path, the permissions on it, and further data for its engine."""
     layers = [(layer.allow, layer.deny) for layer in permissions.list_permission_layers()]
-    return ormsgpack.packb((os.fsencode(path), layers, *more))
+    return ormsgpack.packb((os.fsencode(path), layers, *details))
 
 
 def unpack_open_request(data: bytes) -> Any:
     """Return the path, permissions and further data of a packed open request."""
-    path, layers, *more = ormsgpack.unpackb(data)
+    path, layers, *details = ormsgpack.unpackb(data)
     permissions: Permissions | None = None
     for allow, deny in reversed(layers):
         permissions = Permissions(tuple(allow), tuple(deny), permissions)
-    return os.fsdecode(path), permissions or Permissions(), *more
+    return os.fsdecode(path), permissions or Permissions(), *details
 
 
 def pack_error(error: TableturnError) -> bytes:
@@ -124,8 +124,8 @@ def receive(
 def _receive_bytes(sock: socket.socket, size: int, deadline: float, check: Callable[[], None] | None) -> bytes | None:
     """Return `size` bytes from a socket; None if the connection ends first."""
     message = memoryview(bytearray(size))
-    remaining = message
-    while remaining:
+    rest = message
+    while rest:
         if check is not None:
             check()
         # Set anew for each part: whoever sends byte by byte gains no time.
@@ -135,12 +135,12 @@ def _receive_bytes(sock: socket.socket, size: int, deadline: float, check: Calla
                 raise TimeoutError("the message did not arrive completely in time")
             sock.settimeout(min(seconds, _LONGEST_WAIT if check is None else _CHECK_SECONDS))
         try:
-            count = sock.recv_into(remaining)
+            count = sock.recv_into(rest)
         except TimeoutError:
             continue
         if not count:
             return None
-        remaining = remaining[count:]
+        rest = rest[count:]
     return bytes(message)
 
 

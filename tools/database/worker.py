@@ -66,9 +66,9 @@ def serve_database(
         os._exit(0)
     send(sock, RESULT, ormsgpack.packb((os.getpid(), worker.queries.about)))
     while message := receive(sock, MESSAGE_BYTES):
-        sql, limits, in_parts = unpack_query(message[1])
+        sql, limits, is_streamed = unpack_query(message[1])
         try:
-            send(sock, RESULT, worker.run(sql, limits, _PartSender(sock) if in_parts else None))
+            send(sock, RESULT, worker.run(sql, limits, _PartSender(sock) if is_streamed else None))
         except TableturnError as error:
             send(sock, FAILURE, pack_error(error))
         except MemoryError:

@@ -114,16 +114,16 @@ class WorkerPool:
             kind, body = _receive_worker_message(worker.line, deadline, limits, cancellation)
             rows = size = 0
             while sink is not None and kind == PART:
-                part = unpack_table(body)
-                if not part.rows:
+                batch = unpack_table(body)
+                if not batch.rows:
                     rows, size = limits.rows, _compute_max_message_bytes(limits)
-                    sink.start(part.columns)
+                    sink.start(batch.columns)
                 # A worker is not to be trusted: its parts are held to the limits once more.
-                rows, size = rows - len(part.rows), size - len(body)
+                rows, size = rows - len(batch.rows), size - len(body)
                 if rows < 0 or size < 0:
                     raise ValueError
-                if part.rows:
-                    sink.take(part.rows)
+                if batch.rows:
+                    sink.take(batch.rows)
                 kind, body = _receive_worker_message(worker.line, deadline, limits, cancellation)
             outcome = unpack_table(body) if kind == RESULT else unpack_error(body[:ERROR_BYTES])
             # What took too much may have left the worker without room for the next query, or about to end.
@@ -189,8 +189,8 @@ class WorkerPool:
             kind, body = message
             if kind != RESULT:
                 raise unpack_error(body)
-            pid, about = ormsgpack.unpackb(body)
-            return _WorkerProcess(line, pid, about, self._folder and self._folder / str(pid))
+            pid, description = ormsgpack.unpackb(body)
+            return _WorkerProcess(line, pid, description, self._folder and self._folder / str(pid))
         except BaseException:
             line.close()
             raise

@@ -36,7 +36,7 @@ FLOOR = 1e-3
 LinkedItem = tuple[str, str | None, float]
 """Table, column (`*` for all, None for the table itself), and the probability that the question's query uses it."""
 
-_QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^”]+”|‘[^’]+’")
+_QUOTED_TEXT = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^”]+”|‘[^’]+’")
 _WORD = re.compile(r"[a-z]+|\d+|[<>=]+")
 
 VALUE, NUMBER, START, END = "_", "#", "<", ">"
@@ -45,7 +45,7 @@ Traits = Mapping[str, str]
 """Trait to value, `{"outputs": "2", "order": "desc+limit", ...}`."""
 
 _NONE = "none"
-_MOST = 4
+_MAX_COUNT = 4
 """Output columns and tables are told apart up to here."""
 
 _ODD = (exp.Case, exp.Cast, exp.Window, exp.Coalesce, exp.Substring)
@@ -86,8 +86,8 @@ class ExpectedTraits:
 def predict_query_traits(question: str, before: Query | None = None) -> ExpectedTraits:
     """Predict the traits of a question's query, given the previous query."""
     vocabulary, models = _load_trait_models()
-    known = extract_words_and_pairs(question) | encode_query_traits(before)
-    words = np.array(sorted(vocabulary[gram] for gram in known if gram in vocabulary), dtype=np.intp)
+    known_words = extract_words_and_pairs(question) | encode_query_traits(before)
+    words = np.array(sorted(vocabulary[gram] for gram in known_words if gram in vocabulary), dtype=np.intp)
     return ExpectedTraits({trait: model(words) for trait, model in models.items()})
 
 
@@ -115,14 +115,14 @@ def score_used_items(query: Query, items: Iterable[LinkedItem]) -> float | None:
     expected = {(table, column): p for table, column, p in items}
     if not expected:
         return None
-    used: set[tuple[str, str | None]] = {*((table, None) for table in query.usage.tables), *query.usage.columns}
-    shares = [p if item in used else 1 - p for item, p in expected.items()]
-    return sum(math.log(max(share, FLOOR)) for share in shares) + len(used - set(expected)) * math.log(FLOOR)
+    used_items: set[tuple[str, str | None]] = {*((table, None) for table in query.usage.tables), *query.usage.columns}
+    shares = [p if item in used_items else 1 - p for item, p in expected.items()]
+    return sum(math.log(max(share, FLOOR)) for share in shares) + len(used_items - set(expected)) * math.log(FLOOR)
 
 
 def extract_words_and_pairs(question: str) -> frozenset[str]:
     """Return a question's words and word pairs, with the start and end marked."""
-    masked = " \n ".join(_QUOTED.split(question.lower()))
+    masked = " \n ".join(_QUOTED_TEXT.split(question.lower()))
     words = [START]
     for part in masked.split("\n"):
         words += [NUMBER if word.isdigit() else word for word in _WORD.findall(part)]
@@ -142,7 +142,7 @@ def extract_query_traits(query: Query) -> Traits | None:
     traits = {
         "outputs": _count_output_columns(outputs),
         "aggregates": _list_aggregate_functions(outputs),
-        "tables": str(min(len(query.find(exp.Table)), _MOST)),
+        "tables": str(min(len(query.find(exp.Table)), _MAX_COUNT)),
         "outer_join": _yes_or_no(any((join.side or "") != "" for join in query.find(exp.Join))),
         "order": _describe_sort_order(query),
         "inner_order": _yes_or_no(any(s.args.get("order") for s in query.find(exp.Select) if s is not tree)),
@@ -172,7 +172,7 @@ def encode_query_traits(query: Query | None) -> frozenset[str]:
 def _count_output_columns(outputs: list[exp.Expr]) -> str:
     if any(item.is_star and not isinstance(item.unalias(), exp.Count) for item in outputs):
         return "*"
-    return str(min(len(outputs), _MOST))
+    return str(min(len(outputs), _MAX_COUNT))
 
 
 def _list_aggregate_functions(outputs: list[exp.Expr]) -> str:

@@ -41,14 +41,14 @@ def propose_entries_from_correction(before: Query, after: Query, question: str) 
     return tuple(entries.values())
 
 
-def suggest_entries(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[EntrySuggestion, ...]:
-    """Suggest the entries that occur in at least `least` queries, most frequent first."""
+def suggest_entries(queries: Iterable[str], schema: Schema, min_count: int = 2) -> tuple[EntrySuggestion, ...]:
+    """Suggest the entries that occur in at least `min_count` queries, most frequent first."""
     by_key: dict[str, tuple[Entry, dict[str, None]]] = {}
     for query in islice(dict.fromkeys(queries), MOST):
         for entry in _extract_query_entries(query, schema):
             by_key.setdefault(entry.key, (entry, {}))[1][query] = None
     suggestions = (EntrySuggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in by_key.values())
-    return tuple(sorted((s for s in suggestions if s.count >= least), key=lambda s: -s.count))
+    return tuple(sorted((s for s in suggestions if s.count >= min_count), key=lambda s: -s.count))
 
 
 class _QueryParts:
@@ -145,15 +145,15 @@ def _find_definition(old: _QueryParts, new: _QueryParts, question: str, schema: 
 
 
 def _find_phrase(
-    question: str, tables: Collection[str], belongs: Callable[[str], bool], columns: Collection[str] = ()
+    question: str, tables: Collection[str], is_relevant: Callable[[str], bool], columns: Collection[str] = ()
 ) -> str:
-    """Return the question's first phrase of stems that belong, with a table's name; '' if none.
+    """Return the question's first phrase of relevant stems, with a table's name; '' if none.
 
     A phrase of columns alone, as in `by status`, names none of their values.
     """
     run: list[Word] = []
     for word in (*words(question), None):
-        if word and belongs(word.stem) and fold(word.text) not in _ORDINARY and not word.text.isdigit():
+        if word and is_relevant(word.stem) and fold(word.text) not in _ORDINARY and not word.text.isdigit():
             run.append(word)
             continue
         phrase = [*run, word] if run and word and word.stem in tables else run
@@ -171,8 +171,8 @@ def _extract_query_entries(query: str, schema: Schema) -> Iterator[Entry]:
     joins = parts.find_undeclared_joins()
     for text, node in parts.conditions.items():
         if text in joins:
-            on = " = ".join(map(write_path, sorted(joins[text])))
-            yield Entry("join", on, sql=on)
+            condition = " = ".join(map(write_path, sorted(joins[text])))
+            yield Entry("join", condition, sql=condition)
         elif not parts.get_compared_columns(node) and _is_business_condition(node) and parts.reads_any_column(node):
             yield Entry("term", text, text, text)
     for text, node in parts.aggregates.items():

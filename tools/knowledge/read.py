@@ -182,9 +182,9 @@ def build_knowledge_json_schema() -> dict[str, Any]:
 def knowledge_path(database: Database) -> Path:
     """Return the path of the database's knowledge file, which may not exist."""
     location = database.location
-    beside = Path(location).parent / (Path(location).stem + _ENDING)
-    if "://" not in location and beside.is_file() and os.path.isfile(location):
-        return beside
+    sidecar = Path(location).parent / (Path(location).stem + _ENDING)
+    if "://" not in location and sidecar.is_file() and os.path.isfile(location):
+        return sidecar
     code = hashlib.sha256(location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return data_folder() / "knowledge" / f"{Path(database.name).name}-{code}{_ENDING}"
 
@@ -199,8 +199,8 @@ def read_knowledge(path: str | Path, files: list[Path] | None = None) -> Layers:
     return tuple(_read_knowledge_layers(Path(path), (), [] if files is None else files))
 
 
-def _read_knowledge_layers(path: Path, above: tuple[Path, ...], files: list[Path]) -> Iterator[tuple[Entry, ...]]:
-    if path.resolve() in above:
+def _read_knowledge_layers(path: Path, ancestors: tuple[Path, ...], files: list[Path]) -> Iterator[tuple[Entry, ...]]:
+    if path.resolve() in ancestors:
         raise KnowledgeError(f"{path} extends itself: take it out of `extends` of one of the files")
     if path.resolve() in files:
         return  # two files extend it: it lies beneath both
@@ -209,11 +209,11 @@ def _read_knowledge_layers(path: Path, above: tuple[Path, ...], files: list[Path
     if not isinstance(file, KnowledgeFile):
         yield file
         return
-    for below in file.extends:
-        if below == DATABASE:
+    for base_path in file.extends:
+        if base_path == DATABASE:
             yield (Entry("convention", DATABASE, source=DATABASE),)
         else:
-            yield from _read_knowledge_layers(path.parent / below, (*above, path.resolve()), files)
+            yield from _read_knowledge_layers(path.parent / base_path, (*ancestors, path.resolve()), files)
     yield tuple(_list_file_entries(file, path.name))
 
 
@@ -252,48 +252,48 @@ def _describe_first_error(error: ValidationError) -> str:
     # A misspelt field is one too many and one missing: the former says what to do.
     fault = next((fault for fault in faults if fault["type"] == "extra_forbidden"), faults[0])
     *names, last = fault["loc"]
-    place = " > ".join(map(str, fault["loc"]))
+    location = " > ".join(map(str, fault["loc"]))
     if fault["type"] != "extra_forbidden":
-        return f"{place}: {'this is missing' if fault['type'] == 'missing' else fault['msg']}"
+        return f"{location}: {'this is missing' if fault['type'] == 'missing' else fault['msg']}"
     model: type[BaseModel] = KnowledgeFile
     for name in names[::2]:  # between the names of fields stand those that people give, or numbers
         model = get_args(model.model_fields[str(name)].annotation)[-1]
     fields = list(model.model_fields)
-    near = list(map(repr, find_nearest_names(str(last), fields, 1)))
-    hint = format_did_you_mean(near) or f"there are {', '.join(fields)}"
-    return f"{place}: there is no field {last!r} here; {hint}"
+    suggestions = list(map(repr, find_nearest_names(str(last), fields, 1)))
+    hint = format_did_you_mean(suggestions) or f"there are {', '.join(fields)}"
+    return f"{location}: there is no field {last!r} here; {hint}"
 
 
 def _list_file_entries(file: KnowledgeFile, source: str) -> Iterator[Entry]:
     """Yield the entries of a knowledge file, in file order."""
 
-    def entry(kind: EntryKind, name: str, part: Any, *texts: str, **more: Any) -> Entry:
+    def make_entry(kind: EntryKind, name: str, section: Any, *texts: str, **more: Any) -> Entry:
         """Make an entry from one section of the file."""
-        more.setdefault("about", tuple(map(_split_item_name, getattr(part, "about", ()))))
-        fields = {name: getattr(part, name) for name in ("added", "unchecked", "rights")}
-        fields |= {"author": part.author or file.author, "source": source}
-        also = tuple(getattr(part, "also", ()))
+        more.setdefault("about", tuple(map(_split_item_name, getattr(section, "about", ()))))
+        fields = {name: getattr(section, name) for name in ("added", "unchecked", "rights")}
+        fields |= {"author": section.author or file.author, "source": source}
+        also = tuple(getattr(section, "also", ()))
         return Entry(kind, name, "; ".join(filter(None, texts)), also=also, **fields, **more)
 
     for name, term in file.terms.items():
-        yield entry("term", name, term, term.means, sql=term.sql)
+        yield make_entry("term", name, term, term.means, sql=term.sql)
     for name, metric in file.metrics.items():
         sql = f"{metric.expression}\n{metric.where}" if metric.where else metric.expression
-        yield entry("metric", name, metric, metric.means, metric.grain, sql=sql)
+        yield make_entry("metric", name, metric, metric.means, metric.grain, sql=sql)
     for name, table in file.tables.items():
         if table.means or table.also:
-            yield entry("table", name, table, table.means, about=((name, ""),))
+            yield make_entry("table", name, table, table.means, about=((name, ""),))
         for column, note in table.columns.items():
             if note.means or note.also or note.values:
                 values = tuple(note.values.items())
-                yield entry("column", f"{name}.{column}", note, note.means, about=((name, column),), values=values)
+                yield make_entry("column", f"{name}.{column}", note, note.means, about=((name, column),), values=values)
     for join in file.joins:
-        yield entry("join", join.on, join, join.means, sql=join.on)
+        yield make_entry("join", join.on, join, join.means, sql=join.on)
     for rule in file.conventions:
-        yield entry("convention", rule.says, rule, rule.says)
+        yield make_entry("convention", rule.says, rule, rule.says)
     for never in file.never:
         instead = f"use {never.instead} instead" if never.instead else ""
-        yield entry("never", never.use, never, instead, never.why, about=(_split_item_name(never.use),))
+        yield make_entry("never", never.use, never, instead, never.why, about=(_split_item_name(never.use),))
 
 
 def _split_item_name(name: str) -> Item:
@@ -310,7 +310,7 @@ def describe_yaml_error(error: Exception) -> str:
     return f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
 
 
-def load_yaml(text: str, place: str) -> object:
+def load_yaml(text: str, location: str) -> object:
     """Return the content of a YAML or JSON text, with every scalar as text."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
@@ -326,12 +326,12 @@ def load_yaml(text: str, place: str) -> object:
     try:
         content = YAML(typ="base", pure=True).load(text)
         if count_values(content, {}) > _MOST:
-            raise KnowledgeError(f"{place} has more than {_MOST:,} values once its aliases are expanded")
+            raise KnowledgeError(f"{location} has more than {_MOST:,} values once its aliases are expanded")
         return content
     except YAMLError as error:
-        raise KnowledgeError(f"{place} is not YAML: {describe_yaml_error(error)}") from None
+        raise KnowledgeError(f"{location} is not YAML: {describe_yaml_error(error)}") from None
     except RecursionError:
-        raise KnowledgeError(f"{place} is nested too deeply") from None
+        raise KnowledgeError(f"{location} is nested too deeply") from None
 
 
 def _parse_markdown_entries(text: str, source: str) -> tuple[Entry, ...]:
@@ -415,8 +415,8 @@ def _parse_dbt_entries(content: _Node, source: str) -> Iterator[Entry]:
             sql, fault = reader.sql(name, []), ""
         except KnowledgeError as error:
             sql, fault = "", str(error)
-        about = tuple((table, "") for table in reader.tables)
-        yield Entry("metric", name.replace("_", " "), means, sql, also, about=about, source=source, fault=fault)
+        items = tuple((table, "") for table in reader.tables)
+        yield Entry("metric", name.replace("_", " "), means, sql, also, about=items, source=source, fault=fault)
 
 
 def _parse_dbt_model_entries(model: _Node, source: str) -> Iterator[Entry]:
@@ -433,8 +433,8 @@ def _parse_dbt_model_entries(model: _Node, source: str) -> Iterator[Entry]:
                 arguments = _get_map(_get_map(options).get("arguments")) or _get_map(options)
                 target, choices = _find_referenced_table(_get_text(arguments, "to")), arguments.get("values")
                 if kind == "relationships" and target:
-                    on = " = ".join(map(write_path, ((table, name), (target, _get_text(arguments, "field")))))
-                    yield Entry("join", on, sql=on, source=source)
+                    condition = " = ".join(map(write_path, ((table, name), (target, _get_text(arguments, "field")))))
+                    yield Entry("join", condition, sql=condition, source=source)
                 if kind == "accepted_values" and isinstance(choices, list):
                     values = tuple((str(value), str(value)) for value in cast("list[object]", choices))
         if meaning or values:

@@ -97,21 +97,21 @@ def _build_synonym_map() -> Mapping[str, set[str]]:
 
 def _are_related_stems(word: str, other: str) -> bool:
     """Whether two stems are likely forms of one word, as `canadian` and `canada`."""
-    short, long = sorted((word, other), key=len)
-    if len(short) < _HEAD or not (short.isalpha() and long.isalpha()):
+    shorter, longer = sorted((word, other), key=len)
+    if len(shorter) < _HEAD or not (shorter.isalpha() and longer.isalpha()):
         return False
-    common_length = next((place for place, letter in enumerate(short) if letter != long[place]), len(short))
-    return len(long) - common_length <= _TAIL and (common_length == len(short) or common_length >= _BEGINNING)
+    common_length = next((index for index, letter in enumerate(shorter) if letter != longer[index]), len(shorter))
+    return len(longer) - common_length <= _TAIL and (common_length == len(shorter) or common_length >= _BEGINNING)
 
 
 def is_abbreviation(short: str, words: Sequence[str]) -> bool:
     """Whether `short` is made of the beginnings of all words, as LATAM of Latin American."""
     if not words:
         return not short
-    first, others = words[0], words[1:]
+    first, rest = words[0], words[1:]
     return any(
-        first.startswith(short[:length]) and is_abbreviation(short[length:], others)
-        for length in range(1, len(short) - len(others) + 1)
+        first.startswith(short[:length]) and is_abbreviation(short[length:], rest)
+        for length in range(1, len(short) - len(rest) + 1)
     )
 
 
@@ -142,8 +142,8 @@ class Knowledge:
         entries, problems = check_entries(layers, database)
         pairs = {frozenset((key.table, key.ref_table)) for key in bare.foreign_keys}
         keys = [parse_join_entry(entry, bare) for entry in entries if entry.kind == "join"]
-        more = [key for key in keys if frozenset((key.table, key.ref_table)) not in pairs]
-        return cls(entries, problems, replace(bare, foreign_keys=(*bare.foreign_keys, *more)))
+        new_keys = [key for key in keys if frozenset((key.table, key.ref_table)) not in pairs]
+        return cls(entries, problems, replace(bare, foreign_keys=(*bare.foreign_keys, *new_keys)))
 
     def find(
         self, question: str, linked: Iterable[tuple[str, str | None, float]] = (), characters: int = BUDGET
@@ -283,9 +283,9 @@ class _KnowledgeSearch:
         words = [fold(word) for word in re.findall(r"[^\W_]+", question)] if self._index.short else []
         sizes = range(2, _LONGEST + 1)
         runs = [words[start : start + size] for size in sizes for start in range(len(words) - size + 1)]
-        spelt = [run for run in runs if run[0] not in _STOP and run[-1] not in _STOP]
+        content_runs = [run for run in runs if run[0] not in _STOP and run[-1] not in _STOP]
         for number, short in self._index.short:
-            run = next((run for run in spelt if run[0][0] == short[0] and is_abbreviation(short, run)), None)
+            run = next((run for run in content_runs if run[0][0] == short[0] and is_abbreviation(short, run)), None)
             if run and number not in self.scores:
                 self._add_entry(number, len(run), map(stem_word, run))
 
@@ -293,10 +293,10 @@ class _KnowledgeSearch:
         """Add entries that share rare words, or most of a name, with the question."""
         words = {word for word in self._meanings if not word.isdigit()}.difference(*self._name_words.values())
         for number, weight in self._compute_shared_word_weights(words).items():
-            named = self._index.entries[number].kind in ("term", "metric", "table") and any(
+            is_named = self._index.entries[number].kind in ("term", "metric", "table") and any(
                 self._compute_name_coverage(name) >= _MOST for name in self._index.names[number]
             )
-            if number not in self.scores and (weight >= _RARE or named):
+            if number not in self.scores and (weight >= _RARE or is_named):
                 self._add_entry(number, min(weight, 1.0))
 
     def _add_descriptions_and_rules(self) -> None:
@@ -348,10 +348,10 @@ class _KnowledgeSearch:
 
     def _needs_entry(self, entry: Entry, shares: bool) -> bool:
         """Whether the question needs a description or rule; `shares` means a rare word in common."""
-        near = shares and any(table in self._tables for table, _ in entry.about)
+        is_near = shares and any(table in self._tables for table, _ in entry.about)
         match entry.kind:
             case "column":
-                return near or any(
+                return is_near or any(
                     item in self._likely
                     or item in self._items
                     or (item[0] in self._tables and item in self._p and self._says_all(item[1], extra=self._topics))
@@ -359,7 +359,7 @@ class _KnowledgeSearch:
                 )
             case "convention":
                 # The question speaks of it: a value found in it is not enough.
-                return near or any(
+                return is_near or any(
                     (item in self._likely and self._says_any(*item)) or (bool(item[1]) and self._says_all(*item))
                     for item in [item for item in entry.about if item[1]] or entry.about
                 )
@@ -370,9 +370,9 @@ class _KnowledgeSearch:
                     for table, column in self._likely
                 )
             case "join":
-                both = all(table in self._tables for table, _ in entry.about)
+                has_all_tables = all(table in self._tables for table, _ in entry.about)
                 means = (self._says_all(column, extra=self._topics) for _, column in entry.about if column)
-                return both and (shares or all(means))
+                return has_all_tables and (shares or all(means))
             case _:
                 return False
 
@@ -382,8 +382,8 @@ class _KnowledgeSearch:
         if item in self._likely:
             best = max(p for (other, part), p in self._p.items() if other == table and bool(part) == bool(column))
             return self._p[item] >= best or self._says_any(column)
-        reached = any(other in self._tables and target == table for (other, _), target in self._index.keys.items())
-        return self._index.keys.get(item) in self._tables and (reached or table in self._tables)
+        is_reached = any(other in self._tables and target == table for (other, _), target in self._index.keys.items())
+        return self._index.keys.get(item) in self._tables and (is_reached or table in self._tables)
 
 
 def _list_entry_phrases(entry: Entry) -> list[tuple[str, ...]]:

@@ -70,8 +70,8 @@ class KnowledgeWriter:
         except YAMLError as error:
             raise KnowledgeError(f"{self.path} is not YAML: {describe_yaml_error(error)}") from None
         except OSError as error:
-            why = f"cannot write {self.path}: {error.strerror}; name another file with --knowledge"
-            raise KnowledgeError(why) from None
+            message = f"cannot write {self.path}: {error.strerror}; name another file with --knowledge"
+            raise KnowledgeError(message) from None
         return True
 
 
@@ -82,30 +82,30 @@ _TEXTS = {"conventions": "says", "joins": "on", "never": "use"}
 def _put_entry(content: Any, entry: Entry, stamp: dict[str, Any]) -> bool:
     """Add or replace an entry in a file's content; return whether the content changes."""
     text = entry.text
-    more = {"also": list(entry.also), "about": [".".join(filter(None, item)) for item in entry.about]}
+    common_fields = {"also": list(entry.also), "about": [".".join(filter(None, item)) for item in entry.about]}
     match entry.kind:
         case "column" | "table":
-            _write_item_description(_get_or_add_part(content, "tables", {}), entry, stamp)
+            _write_item_description(_get_or_add_section(content, "tables", {}), entry, stamp)
             return True
         case "term":
-            place, fields = "terms", _drop_empty_fields(means=text or entry.name, sql=entry.sql, **more)
+            section, fields = "terms", _drop_empty_fields(means=text or entry.name, sql=entry.sql, **common_fields)
         case "metric":
-            place, fields = "metrics", _drop_empty_fields(expression=entry.sql, means=text, **more)
+            section, fields = "metrics", _drop_empty_fields(expression=entry.sql, means=text, **common_fields)
         case "join":
-            place, fields = "joins", _drop_empty_fields(on=entry.sql or entry.name, means=text)
+            section, fields = "joins", _drop_empty_fields(on=entry.sql or entry.name, means=text)
         case "convention":
-            place, fields = "conventions", _drop_empty_fields(says=text, **more)
+            section, fields = "conventions", _drop_empty_fields(says=text, **common_fields)
         case "never":
-            place, fields = "never", _drop_empty_fields(use=entry.name, why=text)
-    if field := _TEXTS.get(place):
-        parts = _get_or_add_part(content, place, [])
-        if any(_normalize(_read_field(part, field)) == _normalize(fields[field]) for part in parts):
+            section, fields = "never", _drop_empty_fields(use=entry.name, why=text)
+    if field := _TEXTS.get(section):
+        entries = _get_or_add_section(content, section, [])
+        if any(_normalize(_read_field(part, field)) == _normalize(fields[field]) for part in entries):
             return False
-        parts.append(fields | stamp)
+        entries.append(fields | stamp)
     else:
-        definition = _get_or_add_definition(_get_or_add_part(content, place, {}), entry.name)
+        definition = _get_or_add_definition(_get_or_add_section(content, section, {}), entry.name)
         # Of what is there comments and other words stay, what it said goes.
-        for name in set(definition) - {*fields, *stamp, *more}:
+        for name in set(definition) - {*fields, *stamp, *common_fields}:
             del definition[name]
         definition.update(fields | stamp)
     return True
@@ -115,7 +115,7 @@ def _drop_empty_fields(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _get_or_add_part(content: Any, name: str, empty: Any) -> Any:
+def _get_or_add_section(content: Any, name: str, empty: Any) -> Any:
     """Return the part `name` of a file's content, added as `empty` if missing."""
     if content.get(name) is None:
         content[name] = empty
@@ -134,10 +134,10 @@ def _write_item_description(tables: Any, entry: Entry, stamp: dict[str, str]) ->
     table, column = entry.about[0]
     part = _get_or_add_definition(tables, table)
     if column:
-        part = _get_or_add_definition(_get_or_add_part(part, "columns", {}), column)
+        part = _get_or_add_definition(_get_or_add_section(part, "columns", {}), column)
     if entry.text:
         part["means"] = entry.text
-    values = _get_or_add_part(part, "values", {}) if entry.values else {}
+    values = _get_or_add_section(part, "values", {}) if entry.values else {}
     for code, meaning in entry.values:
         # Numbers and dates are no texts to the library that keeps comments.
         values[next((key for key in values if str(key) == code), code)] = meaning

@@ -230,14 +230,14 @@ def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
         return True
     # Lists of codes have the same few columns without being copies: their names share no more than a prefix of many.
     alike = len(ours & theirs) > _LIST_COLUMNS or any(
-        _count_tables_named(schema)[word] <= _NAMED for word in words & other_words
+        _count_tables_by_word(schema)[word] <= _NAMED for word in words & other_words
     )
     lacks_key = bool(other.primary_key) and not table.primary_key and not kin
     return alike and lacks_key and (table.row_count or 0) <= (other.row_count or 0)
 
 
 @cache_in_first_argument
-def _count_tables_named(schema: Schema) -> Counter[str]:
+def _count_tables_by_word(schema: Schema) -> Counter[str]:
     """Count the tables that have each word in their names."""
     return Counter(word for table in schema.tables for word in set(_split_table_name(table)))
 
@@ -256,10 +256,10 @@ def find_table_families(schema: Schema) -> dict[str, Sequence[str]]:
         if _NUMBERS.search(table.name):
             parts = (part for column in table.columns for part in (column.name, column.comment))
             members[_NUMBERS.sub("0", table.name), *parts].append(table.name)
-    return {name: names for names in members.values() if len(names) > 1 and _has_sequence(names) for name in names}
+    return {name: names for names in members.values() if len(names) > 1 and _are_sequential(names) for name in names}
 
 
-def _has_sequence(names: Sequence[str]) -> bool:
+def _are_sequential(names: Sequence[str]) -> bool:
     """Whether the numbers in table names are years or consecutive."""
     numbers = [[int(number) for number in _NUMBERS.findall(name)] for name in names]
     if all(any(1900 <= int(str(number)[:4]) < 2100 for number in group) for group in numbers):

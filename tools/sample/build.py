@@ -34,15 +34,15 @@ def build_sample(path: str | Path) -> Path:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = Path(folder) / path.name
-        with closing(sqlite3.connect(made)) as connection, connection:
+        new_file = Path(folder) / path.name
+        with closing(sqlite3.connect(new_file)) as connection, connection:
             connection.executescript(
                 files(__name__.rpartition(".")[0]).joinpath("schema.sql").read_text(encoding="utf-8")
             )
             for table, rows in _make_table_rows(Random(SEED)):  # noqa: S311 - made-up rows, not secrets
                 marks = ", ".join("?" * len(rows[0]))
                 connection.executemany(f'INSERT INTO "{table}" VALUES ({marks})', rows)
-        os.replace(made, path)
+        os.replace(new_file, path)
     return path
 
 
@@ -97,10 +97,10 @@ def _make_employees(random: Random, stores: list[Row]) -> list[Row]:
     rows: list[Row] = []
     for store in stores:
         manager = len(rows) + 1
-        for place in range(random.randrange(6, 11)):
-            role, pay = vocabulary.ROLES[0] if place == 0 else random.choice(vocabulary.ROLES[1:])
+        for index in range(random.randrange(6, 11)):
+            role, pay = vocabulary.ROLES[0] if index == 0 else random.choice(vocabulary.ROLES[1:])
             hired = _choose_date(random, date(2012, 1, 1), date(2023, 12, 31))
-            gone = _choose_date(random, max(hired, FIRST_DAY), LAST_DAY) if place and random.random() < 0.2 else None
+            gone = _choose_date(random, max(hired, FIRST_DAY), LAST_DAY) if index and random.random() < 0.2 else None
             rows.append(
                 (
                     len(rows) + 1,
@@ -108,7 +108,7 @@ def _make_employees(random: Random, stores: list[Row]) -> list[Row]:
                     random.choice(vocabulary.LAST_NAMES),
                     role,
                     store[0],
-                    None if place == 0 else manager,
+                    None if index == 0 else manager,
                     hired.isoformat(),
                     gone.isoformat() if gone else None,
                     pay + random.randrange(-40, 90) * 100,
@@ -174,7 +174,7 @@ def _make_orders_and_payments(
     lines: list[Row] = []
     payments: list[Row] = []
     busy = [random.paretovariate(1.6) for _ in customers]
-    wanted = [random.paretovariate(1.3) for _ in products]
+    weights = [random.paretovariate(1.3) for _ in products]
     staff: dict[int, list[int]] = {}
     for employee in employees:
         staff.setdefault(employee[4], []).append(employee[0])
@@ -185,7 +185,7 @@ def _make_orders_and_payments(
         state = random.choices(["shipped", "returned", "cancelled", "open"], [86, 5, 4, 5])[0]
         if state == "open" and day < date(2024, 11, 15):
             state = "shipped"
-        sent = day + timedelta(days=random.randrange(0, 9)) if state in ("shipped", "returned") else None
+        ship_date = day + timedelta(days=random.randrange(0, 9)) if state in ("shipped", "returned") else None
         orders.append(
             (
                 number,
@@ -193,26 +193,26 @@ def _make_orders_and_payments(
                 store,
                 None if store == web else random.choice(staff[store]),
                 day.isoformat(),
-                sent.isoformat() if sent else None,
+                ship_date.isoformat() if ship_date else None,
                 state,
             )
         )
-        bought = random.choices(products, wanted, k=random.choices([1, 2, 3, 4, 5], [40, 28, 17, 10, 5])[0])
+        choices = random.choices(products, weights, k=random.choices([1, 2, 3, 4, 5], [40, 28, 17, 10, 5])[0])
         total = 0.0
-        for place, product in enumerate(bought, 1):
+        for place, product in enumerate(choices, 1):
             quantity = 1 if product[4] > 300 else random.choices([1, 2, 3, 4], [70, 20, 7, 3])[0]
             discount = random.choices([0, 5, 10, 20], [70, 14, 10, 6])[0]
             lines.append((number, place, product[0], quantity, product[4], discount))
             total += quantity * product[4] * (100 - discount) / 100
         if state != "cancelled":
-            payments += _make_payments(random, len(payments), number, sent or day, round(total, 2))
+            payments += _make_payments(random, len(payments), number, ship_date or day, round(total, 2))
     return orders, lines, payments
 
 
 def _make_payments(random: Random, before: int, order: int, day: date, total: float) -> list[Row]:
     """Make the payment of an order, or two payments if a large order is paid in parts."""
     first = round(total / 2, 2) if total > 2_000 and random.random() < 0.3 else total
-    parts = [first] if first == total else [first, round(total - first, 2)]
+    amounts = [first] if first == total else [first, round(total - first, 2)]
     return [
         (
             before + place + 1,
@@ -221,7 +221,7 @@ def _make_payments(random: Random, before: int, order: int, day: date, total: fl
             random.choices(["card", "bank transfer", "cash", "voucher"], [62, 22, 12, 4])[0],
             amount,
         )
-        for place, amount in enumerate(parts)
+        for place, amount in enumerate(amounts)
     ]
 
 
@@ -243,18 +243,18 @@ def _make_repairs(random: Random, employees: list[Row]) -> list[Row]:
     mechanics = [employee[0] for employee in employees if "Mechanic" in employee[3]]
     rows: list[Row] = []
     for number in range(1, REPAIRS + 1):
-        received = _choose_date(random)
-        finished = received + timedelta(days=random.randrange(1, 21))
-        done = finished <= LAST_DAY and random.random() < 0.97
+        start_date = _choose_date(random)
+        end_date = start_date + timedelta(days=random.randrange(1, 21))
+        is_done = end_date <= LAST_DAY and random.random() < 0.97
         rows.append(
             (
                 number,
                 random.randrange(CUSTOMERS) + 1,
                 random.choice(mechanics),
                 random.choice(vocabulary.BICYCLES),
-                received.isoformat(),
-                finished.isoformat() if done else None,
-                round(random.uniform(18, 420), 2) if done else None,
+                start_date.isoformat(),
+                end_date.isoformat() if is_done else None,
+                round(random.uniform(18, 420), 2) if is_done else None,
             )
         )
     return rows

@@ -77,8 +77,8 @@ def _yield_possible_tables(ran: SandboxResult, table: Table) -> Iterator[Table]:
 
 def _are_certainly_different(code: Table, sql: Table) -> bool:
     """Whether two results certainly differ, although at least one of them is truncated."""
-    part, other = (code, sql) if code.truncated else (sql, code)
-    return len(code.columns) != len(sql.columns) or (not other.truncated and len(other.rows) <= len(part.rows))
+    cut_table, other = (code, sql) if code.truncated else (sql, code)
+    return len(code.columns) != len(sql.columns) or (not other.truncated and len(other.rows) <= len(cut_table.rows))
 
 
 def _replace_table_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
@@ -122,8 +122,8 @@ def _describe_result_difference(code: Table, sql: Table, ordered: bool, work: Wo
     if columns != len(sql.columns):
         return f"The code gives {columns} column{'s' if columns != 1 else ''}, the SQL {len(sql.columns)}."
     if code.truncated or sql.truncated or rows != len(sql.rows):
-        more, sql_more = ("more than " if table.truncated else "" for table in (code, sql))
-        return f"The code gives {more}{rows} row{'s' if rows != 1 else ''}, the SQL {sql_more}{len(sql.rows)}."
+        code_more, sql_more = ("more than " if table.truncated else "" for table in (code, sql))
+        return f"The code gives {code_more}{rows} row{'s' if rows != 1 else ''}, the SQL {sql_more}{len(sql.rows)}."
     if ordered and _is_any_reading_equal([code], sql, False, work):
         return "The code and the SQL give the same rows in another order."
     return "The code and the SQL give as many rows and columns, with other values."

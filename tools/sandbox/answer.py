@@ -113,7 +113,7 @@ def _is_row(item: object) -> bool:
 
 def _format_name(name: object) -> str:
     if isinstance(name, tuple):
-        return " ".join(str(part) for part in name if part != "")
+        return " ".join(str(level) for level in name if level != "")
     return "" if name is None else str(name)
 
 

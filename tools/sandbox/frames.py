@@ -129,8 +129,8 @@ def _make_series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]
     if kinds and kinds <= {int, float} and all(abs(value) <= _EXACT for value in values if isinstance(value, int)):
         return pandas.Series(values, dtype="float64")
     if kinds == {str}:
-        found = [match_time(str(value)) for value in values if value is not None]
-        if column.kind == "time" and all(one and not one["zone"] and len(one["fraction"] or "") < 8 for one in found):
+        matches = [match_time(str(value)) for value in values if value is not None]
+        if column.kind == "time" and all(one and not one["zone"] and len(one["fraction"] or "") < 8 for one in matches):
             times = pandas.to_datetime(pandas.Series(values, dtype="str"), format="ISO8601", errors="coerce")
             # A date that doesn't exist would be lost: then the column stays text.
             if int(times.isna().sum()) == values.count(None):

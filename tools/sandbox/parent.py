@@ -150,7 +150,7 @@ def exchange_with_worker(
 
 def _pipe_bytes(ours: int, theirs: int, request: list[memoryview], limit: int, wait: _CancellableWait) -> bytes | None:
     """Write the request and return the bytes of the reply; None if more than `limit`."""
-    open_ends = {ours, theirs}
+    open_pipes = {ours, theirs}
     poll = select.poll()
     for end, events in ((ours, select.POLLOUT), (theirs, select.POLLIN)):
         os.set_blocking(end, False)
@@ -162,25 +162,25 @@ def _pipe_bytes(ours: int, theirs: int, request: list[memoryview], limit: int, w
                 if end == ours:
                     if not _write_request_part(end, request):
                         poll.unregister(end)
-                        open_ends.discard(end)
+                        open_pipes.discard(end)
                         os.close(end)
                     continue
-                part = os.read(end, _PART_BYTES)
-                if not part:
+                chunk = os.read(end, _PART_BYTES)
+                if not chunk:
                     return bytes(reply)
-                reply += part
+                reply += chunk
                 if len(reply) > limit:
                     return None
     finally:
-        for end in open_ends:
+        for end in open_pipes:
             os.close(end)
 
 
-def _write_request_part(end: int, request: list[memoryview]) -> bool:
+def _write_request_part(descriptor: int, request: list[memoryview]) -> bool:
     """Write as much of the request as the pipe accepts; return whether any is left."""
     while request:
         try:
-            size = os.write(end, request[0][:_PART_BYTES])
+            size = os.write(descriptor, request[0][:_PART_BYTES])
         except BlockingIOError:
             return True
         except BrokenPipeError:

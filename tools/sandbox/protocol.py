@@ -100,9 +100,9 @@ def _read_exact_bytes(fd: int, size: int) -> bytearray:
     data = bytearray(size)
     view = memoryview(data)
     while view:
-        part = os.read(fd, min(len(view), 1 << 20))
-        if not part:
+        chunk = os.read(fd, min(len(view), 1 << 20))
+        if not chunk:
             raise EOFError
-        view[: len(part)] = part
-        view = view[len(part) :]
+        view[: len(chunk)] = chunk
+        view = view[len(chunk) :]
     return data

@@ -18,8 +18,8 @@ singly; or no boundary at all, for a person who says so in so many words."""
 _CHOOSE = f"choose one of {', '.join(get_args(Boundary))}"
 _DAY = 86_400.0
 # No machine has more, and the kernel's and Arrow's counters still have room.
-_MOST = 2**50
-_LEAST: Mapping[str, int] = {
+_MAXIMUM = 2**50
+_MINIMUMS: Mapping[str, int] = {
     "memory_bytes": 1, "input_bytes": 0, "output_chars": 0, "rows": 0, "result_bytes": 1, "frame_rows": 1,
     "code_bytes": 1,
 }  # fmt: skip
@@ -45,9 +45,9 @@ class SandboxLimits:
         seconds: object = vars(self)["seconds"]
         if not isinstance(seconds, int | float) or not 0 < seconds <= _DAY:
             raise SettingsError(f"the sandbox's seconds cannot be {self.seconds!r}: choose up to {_DAY:,.0f}")
-        for name, least in _LEAST.items():
+        for name, least in _MINIMUMS.items():
             number: object = getattr(self, name)
-            if not isinstance(number, int) or not least <= number <= _MOST:
+            if not isinstance(number, int) or not least <= number <= _MAXIMUM:
                 raise SettingsError(f"the sandbox's {name} cannot be {number!r}: choose from {least} to 2**50")
         if self.boundary not in get_args(Boundary):
             raise SettingsError(f"the sandbox's boundary cannot be {self.boundary!r}: {_CHOOSE}")

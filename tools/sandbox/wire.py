@@ -55,10 +55,10 @@ def _convert_to_arrow_table(frame: pandas.DataFrame) -> Any:
         for position, kind in enumerate(frame.dtypes)
         if pandas.api.types.is_object_dtype(kind) and _is_mixed_type_column(frame, position)
     ]
-    plain: Any = frame.copy(deep=False)
+    copied: Any = frame.copy(deep=False)
     for position in positions:
-        plain.isetitem(position, pandas.Series(None, index=frame.index, dtype="float64"))
-    table = pyarrow.Table.from_pandas(plain, preserve_index=None, nthreads=1)
+        copied.isetitem(position, pandas.Series(None, index=frame.index, dtype="float64"))
+    table = pyarrow.Table.from_pandas(copied, preserve_index=None, nthreads=1)
     for position in positions:
         table = table.append_column(f"mixed {position}", _split_values_by_type(list(frame.iloc[:, position])))
     return table.replace_schema_metadata({**(table.schema.metadata or {}), _MIXED: json.dumps(positions).encode()})

@@ -19,7 +19,7 @@ from .answer import AnswerTooLarge, CodeAnswer, convert_value_to_answer
 from .protocol import CODE_NAME, ERROR_CHARS, Request, format_omission, read_request
 from .wire import decode_frame
 
-_LAST = "__last_value__"
+_LAST_VALUE = "__last_value__"
 _NAME_CHARS = 100
 _NO_ANSWER = "the code leaves no answer: assign it to `result`"
 
@@ -66,10 +66,10 @@ def _encode_reply(reply: dict[str, Any], output: PrintedText, request: Request) 
     """Encode a reply with the printed text as JSON; raise `AnswerTooLarge` if too long."""
     problem = f"the result has more than {request.result_bytes:,} bytes: select or aggregate more"
     # Values are measured before they are written, which takes several times their memory.
-    room = request.result_bytes
+    free_bytes = request.result_bytes
     for row in (reply.get("columns", ()), *reply.get("rows", ())):
-        room -= sum(len(cell) for cell in row if isinstance(cell, str | bytes))
-        if room < 0:
+        free_bytes -= sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+        if free_bytes < 0:
             raise AnswerTooLarge(problem)
     message = reply | {"output": output.text()}
     text = json.dumps(message, default=lambda cell: {"b64": base64.b64encode(cell).decode()}).encode()
@@ -91,7 +91,7 @@ def _run_requested_code(request: Request) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "__main__", "db_dict": frames, "pd": pd, "np": np}
     tree, fallback = _capture_last_value(ast.parse(request.code, CODE_NAME))
     exec(compile(tree, CODE_NAME, "exec"), names)  # noqa: S102 - running code is what this process is for
-    for name in ("result", _LAST, fallback):
+    for name in ("result", _LAST_VALUE, fallback):
         if names.get(name) is not None:
             return vars(convert_value_to_answer(names[name], request.rows))
     if "result" not in names:
@@ -111,9 +111,9 @@ def _capture_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
     match value:
         # A last `print(x)` counts as the expression `x`, still printed.
         case ast.Call(func=ast.Name(id="print"), args=[argument], keywords=[]) if not isinstance(argument, ast.Starred):
-            value.args = [ast.NamedExpr(ast.Name(_LAST, ast.Store()), argument)]
+            value.args = [ast.NamedExpr(ast.Name(_LAST_VALUE, ast.Store()), argument)]
         case _:
-            last.value = ast.NamedExpr(ast.Name(_LAST, ast.Store()), value)
+            last.value = ast.NamedExpr(ast.Name(_LAST_VALUE, ast.Store()), value)
     return ast.fix_missing_locations(tree), ""
 
 
@@ -122,9 +122,9 @@ def _describe_code_error(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return f"SyntaxError: {error.msg} (line {error.lineno})"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == CODE_NAME]
-    place = f" (line {lines[-1]})" if lines else ""
+    location = f" (line {lines[-1]})" if lines else ""
     try:
         text = str(error)
     except BaseException:  # noqa: BLE001 - `__str__` is the code's own, too
         text = "no message"
-    return f"{type(error).__name__[:_NAME_CHARS]}: {text[: ERROR_CHARS - 2 * _NAME_CHARS]}{place}"
+    return f"{type(error).__name__[:_NAME_CHARS]}: {text[: ERROR_CHARS - 2 * _NAME_CHARS]}{location}"

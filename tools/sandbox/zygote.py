@@ -182,18 +182,18 @@ class _WorkerManager:
 
 def _fork_worker(boundary: Boundary) -> _ForkedWorker:
     """Fork a worker that waits for its request; raise OSError if that fails."""
-    with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+    with contextlib.ExitStack() as worker_ends, contextlib.ExitStack() as own_ends:
         request, our_request = os.pipe()
-        theirs.callback(os.close, request)
-        ours.callback(os.close, our_request)
+        worker_ends.callback(os.close, request)
+        own_ends.callback(os.close, our_request)
         our_reply, reply = os.pipe()
-        theirs.callback(os.close, reply)
-        ours.callback(os.close, our_reply)
+        worker_ends.callback(os.close, reply)
+        own_ends.callback(os.close, our_reply)
         pid = os.fork()
         if pid == 0:
             _run_worker_process(request, reply, boundary)
         worker = _ForkedWorker(pid, os.pidfd_open(pid), our_request, our_reply, boundary)
-        ours.pop_all()
+        own_ends.pop_all()
         return worker
 
 

@@ -127,7 +127,7 @@ def _find_sources_keeping_alias(resolution: NameResolution) -> set[QuerySource]:
         reference.source for reference in resolution.references if reference.source and reference.node.args.get("db")
     }
     while True:
-        clashing = {loser for pair in _pair_sources(resolution) if (loser := _find_clashing(*pair, result)) is not None}
+        clashing = {loser for pair in _pair_sources(resolution) if (loser := _find_clash(*pair, result)) is not None}
         if not clashing:
             return result
         result |= clashing
@@ -142,7 +142,7 @@ def _pair_sources(resolution: NameResolution) -> Iterator[tuple[QuerySource, Que
             yield from ((reference.source, other) for other in _iterate_sources_between(reference))
 
 
-def _find_clashing(first: QuerySource, second: QuerySource, keepers: set[QuerySource]) -> QuerySource | None:
+def _find_clash(first: QuerySource, second: QuerySource, keepers: set[QuerySource]) -> QuerySource | None:
     """Return the source that must keep its alias because visible names clash, or None."""
     if _get_visible_name(first, keepers) != _get_visible_name(second, keepers):
         return None

@@ -22,10 +22,10 @@ from ..words import (
     OF_A_VALUE,
     OFFERED,
     TokenizedQuestion,
+    compute_max_typos,
     find_similar,
     fold,
     key,
-    max_typos,
     stem_name,
     stems,
 )
@@ -351,7 +351,7 @@ def _is_similar_to_value(text: str, value: str) -> bool:
     short, long = "".join(text_words), "".join(value_words)
     if len(short) >= _PART and f" {' '.join(text_words)} " in f" {' '.join(value_words)} ":
         return True
-    most = max_typos(long, is_value=True)
+    most = compute_max_typos(long, is_value=True)
     if not (most and short) or short[0] != long[0] or re.findall(r"\d+", short) != re.findall(r"\d+", long):
         return False
     return OSA.distance(short, long) <= most
@@ -366,4 +366,4 @@ def _find_nearest_words(word: str, store: ValueStore) -> list[tuple[int, str]]:
 
     Only words that begin or end like it are considered: of a word with one wrong letter, one half is right.
     """
-    return find_similar(word, store.find_similar_words(word, max_typos(word)))[:3]
+    return find_similar(word, store.find_similar_words(word, compute_max_typos(word)))[:3]

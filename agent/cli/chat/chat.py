@@ -45,14 +45,14 @@ class ConversationCost:
     @property
     def summary(self) -> str:
         """The cost of the conversation, as one line of text."""
-        spent = self._past + self._last
+        usage = self._past + self._last
         parts = [
             format_count(self.turns, "question", "questions"),
-            format_count(spent.llm_calls, "model request", "model requests"),
-            f"{spent.prompt_tokens:,} prompt and {spent.completion_tokens:,} completion tokens",
+            format_count(usage.llm_calls, "model request", "model requests"),
+            f"{usage.prompt_tokens:,} prompt and {usage.completion_tokens:,} completion tokens",
         ]
         if self.price is not None:
-            parts.append(f"${verbs.compute_token_cost(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
+            parts.append(f"${verbs.compute_token_cost(usage.prompt_tokens, usage.completion_tokens, self.price):,.4f}")
         if self.ended:
             parts.append(f"not counted: {format_count(self.ended, 'question', 'questions')} without an answer")
         return ", ".join(parts)
@@ -74,7 +74,7 @@ class AnswerPages:
     def __post_init__(self) -> None:
         self.now = make_first_page(self.answer, PAGE)
 
-    def turn(self, first: int, count: int, chat: ChatSession) -> None:
+    def load_page(self, first: int, count: int, chat: ChatSession) -> None:
         """Load a page of `count` rows that starts at row `first`, counted from 0."""
         last = first + count
         view, most = PageRequest(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
@@ -99,7 +99,7 @@ class ChatSession(ConversationAnswers):
     edit_line: Callable[[str, str], str] | None = None  # shows a text after a prompt, to be edited; None in a pipe
     draft: str = ""  # a query that was written in an editor and did not run, to be opened there again
 
-    def begin(self) -> None:
+    def load_last_answer(self) -> None:
         """Load the last answer of an earlier run, if there is one."""
         last = self.conversation.last()
         if last is not None:

@@ -94,12 +94,12 @@ def _edit_sql_in_editor(text: str) -> str:
     return sql
 
 
-_MOST = 1_000  # rows that are shown at a time
+_MAX_ROWS = 1_000  # rows that are shown at a time
 
 
 def _show_next_rows(chat: ChatSession, args: str) -> RenderableType:
     pages = _get_answer_pages(chat)
-    pages.turn(pages.now.offset + len(pages.now.rows), _parse_row_count(args, "/more 50"), chat)
+    pages.load_page(pages.now.offset + len(pages.now.rows), _parse_row_count(args, "/more 50"), chat)
     return _make_page_table(pages)
 
 
@@ -110,17 +110,17 @@ def _show_row_range(chat: ChatSession, args: str) -> RenderableType:
     first, last = (1, int(match[1])) if match[2] is None else (int(match[1]), int(match[2]))
     if not 1 <= first <= last:
         raise SettingsError(f"there are no rows {args}: rows are numbered from 1")
-    if last - first >= _MOST:
-        raise SettingsError(f"that is more than {_MOST:,} rows at a time: /export writes them all to a file")
+    if last - first >= _MAX_ROWS:
+        raise SettingsError(f"that is more than {_MAX_ROWS:,} rows at a time: /export writes them all to a file")
     pages = _get_answer_pages(chat)
-    pages.turn(first - 1, last - first + 1, chat)
+    pages.load_page(first - 1, last - first + 1, chat)
     return _make_page_table(pages)
 
 
 def _show_records(chat: ChatSession, args: str) -> RenderableType:
     pages = _get_answer_pages(chat)
     if args:
-        pages.turn(pages.now.offset, _parse_row_count(args, "/wide 3"), chat)
+        pages.load_page(pages.now.offset, _parse_row_count(args, "/wide 3"), chat)
     now = pages.now
     rows = format_rows(now.rows, pages.answer.formats)
     return Group(render_records(now.headings, rows, now.offset + 1), Text(now.caption, style="dim"))
@@ -139,11 +139,11 @@ def _show_or_write_chart(chat: ChatSession, args: str) -> RenderableType:
     answer = chat.choose("", "draw")[0].answer
     if args:
         return write_chart_file(answer, Path(args).expanduser())[1]
-    if (drawn := verbs.chart(answer)) is None:
+    if (drawing := verbs.chart(answer)) is None:
         return "no chart fits this result"
     from ....tools.charts.draw import draw_chart
 
-    return draw_chart(drawn, Console(stderr=True))
+    return draw_chart(drawing, Console(stderr=True))
 
 
 def _make_page_table(pages: AnswerPages) -> RenderableType:
@@ -159,8 +159,8 @@ def _get_answer_pages(chat: ChatSession) -> AnswerPages:
 def _parse_row_count(args: str, example: str) -> int:
     if not args:
         return PAGE
-    if not args.isdecimal() or not 1 <= int(args) <= _MOST:
-        raise SettingsError(f"say how many rows: a number up to {_MOST:,}, as in {example}")
+    if not args.isdecimal() or not 1 <= int(args) <= _MAX_ROWS:
+        raise SettingsError(f"say how many rows: a number up to {_MAX_ROWS:,}, as in {example}")
     return int(args)
 
 
@@ -174,8 +174,8 @@ def _list_tables(chat: ChatSession, args: str) -> RenderableType:
     schema = verbs.tables(chat.resources)
     for table in schema.tables:
         rows = "" if table.row_count is None else f"{table.row_count:,} rows"
-        about = "; ".join(filter(None, ("" if table.kind == "table" else table.kind, table.comment)))
-        grid.add_row(Text(sanitize_text(table.name)), rows, Text(sanitize_text(about)))
+        details = "; ".join(filter(None, ("" if table.kind == "table" else table.kind, table.comment)))
+        grid.add_row(Text(sanitize_text(table.name)), rows, Text(sanitize_text(details)))
     lines = [f"{fact} (e.g. {fact.example})" if fact.example else str(fact) for fact in verbs.notices(chat.resources)]
     if lines:
         lines = ["", "noticed in the files; /tables WORD turns a guess by its last word:", *lines]
@@ -190,8 +190,8 @@ def _show_table_schema(chat: ChatSession, args: str) -> RenderableType:
     schema = verbs.tables(chat.resources)
     table = schema.table(verbs.unquote(args)) if args else None
     if table is None:
-        what = f"there is no table {args}: choose from" if args else "say which table:"
-        raise SettingsError(f"{what} {verbs.join_names([table.name for table in schema.tables])}")
+        problem = f"there is no table {args}: choose from" if args else "say which table:"
+        raise SettingsError(f"{problem} {verbs.join_names([table.name for table in schema.tables])}")
     keys = {
         name: f"{key.ref_table}.{other}"
         for key in schema.foreign_keys
@@ -222,8 +222,8 @@ def _format_row_count_time(schema: Schema) -> str:
 def _show_values(chat: ChatSession, args: str) -> RenderableType:
     with cancel_on_interrupt() as cancellation:
         table = verbs.values(args, chat.resources, cancellation)
-    more = f"the first {len(table.rows)} of more" if table.truncated else ""
-    return TerminalTable((table.columns[0], "rows"), table.rows, more)
+    note = f"the first {len(table.rows)} of more" if table.truncated else ""
+    return TerminalTable((table.columns[0], "rows"), table.rows, note)
 
 
 @dataclass(frozen=True)

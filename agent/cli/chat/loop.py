@@ -47,7 +47,7 @@ def run_chat_loop(
             checkpoints=checkpoints,
             kept=name is not None,
         )
-        chat.begin()
+        chat.load_last_answer()
         code = ANSWERED
         with closing(chat), _open_input_lines(chat) as lines:
             for line in lines:
@@ -74,13 +74,13 @@ def _process_input_line(chat: ChatSession, line: str, as_json: bool) -> int:
 
 
 def _ask_question(chat: ChatSession, turn: NextQuestion, as_json: bool) -> int:
-    goes_on, question = chat.is_waiting_for_reply(), turn.question
+    continues, question = chat.is_waiting_for_reply(), turn.question
     chat.lost = question
     chat.cost.ended += 1
     answer = take_turn(chat.conversation, question, notes=turn.notes)
     chat.cost.ended -= 1
     chat.lost = ""
-    chat.cost.add(answer.usage, continues=goes_on)
+    chat.cost.add(answer.usage, continues=continues)
     chat.take(answer, question, chat.conversation.why(), turn.wording)
     if as_json:
         print_json_line(answer.to_dict())

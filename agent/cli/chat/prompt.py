@@ -22,7 +22,7 @@ from ....tools.errors import SettingsError, TableturnError
 from ....tools.folders import state_folder
 from ....tools.terminal import sanitize_text, warn
 from ....tools.values import ValueIndex
-from ...effects import start
+from ...effects import start_in_thread
 from .chat import ChatSession
 from .commands import BY_NAME
 
@@ -56,7 +56,7 @@ def restore_terminal_mode() -> Generator[None]:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, now)
 
 
-_MOST = 30  # completions of a kind
+_MAX_COMPLETIONS = 30  # completions of a kind
 _WORDS = 4  # words of a value that may have been typed
 _SHORTEST = 2  # characters from which values are looked for
 
@@ -103,15 +103,15 @@ class ChatCompleter(Completer):
         yield from self._complete_names(match[0], columns=True, tables=True)
         offers: set[str] = set()
         # A value could begin with any of the last few words, the longest run first.
-        places = [match.start() for match in re.finditer(r"[^\s,;()\"'?]+", text)]
-        for place in places[-_WORDS:] if text[-1:].strip() or len(places) > 1 else ():
-            begun = text[place:]
-            if len(begun) < _SHORTEST or len(offers) >= _MOST:
+        starts = [match.start() for match in re.finditer(r"[^\s,;()\"'?]+", text)]
+        for start in starts[-_WORDS:] if text[-1:].strip() or len(starts) > 1 else ():
+            prefix = text[start:]
+            if len(prefix) < _SHORTEST or len(offers) >= _MAX_COMPLETIONS:
                 continue
-            for table, column, value in self._values.find_values_with_prefix(begun, _MOST):
+            for table, column, value in self._values.find_values_with_prefix(prefix, _MAX_COMPLETIONS):
                 if value not in offers and sanitize_text(value) == value and "\n" not in value:
                     offers.add(value)
-                    yield Completion(value, -len(begun), display_meta=f"{table}.{column}")
+                    yield Completion(value, -len(prefix), display_meta=f"{table}.{column}")
 
     def _complete_names(self, begun: str, *, columns: bool, tables: bool, dotted: bool = False) -> Iterator[Completion]:
         schema, low = self._schema(), begun.lower()
@@ -125,22 +125,22 @@ class ChatCompleter(Completer):
                     metas.setdefault(full_name, "column")
                 elif _has_part_with_prefix(column.name, low):
                     metas.setdefault(full_name if dotted else column.name, f"column of {table.name}")
-        for name, meta in list(metas.items())[:_MOST]:
+        for name, meta in list(metas.items())[:_MAX_COMPLETIONS]:
             if sanitize_text(name) == name:
                 yield Completion(name, -len(begun), display_meta=meta)
 
 
-def _complete_command_names(begun: str, width: int | None = None) -> Iterator[Completion]:
+def _complete_command_names(prefix: str, width: int | None = None) -> Iterator[Completion]:
     for name, command in BY_NAME.items():
-        if name.startswith(begun):
+        if name.startswith(prefix):
             text = name if width is None else name[1:]
-            yield Completion(text, -(len(begun) if width is None else width), display=name, display_meta=command.about)
+            yield Completion(text, -(len(prefix) if width is None else width), display=name, display_meta=command.about)
 
 
-def _has_part_with_prefix(name: str, begun: str) -> bool:
-    """Whether a name, or a part of the name, begins with `begun`."""
-    low = name.lower()
-    return low.startswith(begun) or any(part.startswith(begun) for part in re.split(r"[_\s]+", low) if begun)
+def _has_part_with_prefix(name: str, prefix: str) -> bool:
+    """Whether a name, or a part of the name, begins with `prefix`."""
+    lowered = name.lower()
+    return lowered.startswith(prefix) or any(part.startswith(prefix) for part in re.split(r"[_\s]+", lowered) if prefix)
 
 
 _WELCOME = "Ask a question; Tab completes, /help lists commands, Ctrl-D leaves."
@@ -160,7 +160,7 @@ def read_lines(chat: ChatSession) -> Iterator[str]:
     )
     chat.edit_line = partial(_edit_text_at_prompt, session)
     warn(_WELCOME)
-    start(
+    start_in_thread(
         lambda: resources.values.find_values_with_prefix("a", 1)
     )  # the first question, or Tab, would have to wait for the index
     while True:

@@ -27,7 +27,7 @@ from ...datasets import Dataset, GoldTurn, load_dataset
 from ...metrics.judging import ExpectedResult, OfficialJudge
 from ...metrics.summary import share as known_share
 from ...metrics.summary import summarize
-from ...official.execution import same_rows
+from ...official.execution import have_same_rows
 from .engines import find_determined_results
 from .gold import LIMITS, PARTIAL, DatasetDatabases, Rows
 from .registry import BenchOptions, Figures, Measure, Row, keep_row, share
@@ -160,4 +160,4 @@ def _has_gold_rows(database: Database, sql: str, wanted: ExpectedResult) -> bool
         runs = groupby(zip(wanted.ties or [()] * len(rows), rows, strict=True), itemgetter(0))
         return [row for _, run in runs for _, row in sorted(run, key=lambda pair: sorted(map(repr, pair[1])))]
 
-    return same_rows(sort_tied_rows(gold), sort_tied_rows(found), ordered=wanted.order.ordered)
+    return have_same_rows(sort_tied_rows(gold), sort_tied_rows(found), ordered=wanted.order.ordered)

@@ -34,7 +34,7 @@ from ....agent.settings import Settings, make_settings
 from ....prompts.judge import Word
 from ....tools.errors import DatabaseUnavailable, ModelError, SettingsError
 from ....tools.record_files import read_lines
-from ...adjudication.judging import JudgeCase, agreement, judge_cases
+from ...adjudication.judging import JudgeCase, compute_agreement, judge_cases
 from ...adjudication.ruling import is_ruling_on, read_rulings
 from ...datasets.load import LAYOUTS, Dataset, ExpectedOutcome, GoldTurn, Outcome, join_operators, load_dataset
 from ...runner.agents import AgentAnswerer, open_model
@@ -387,7 +387,7 @@ def _compute_agreement(table: DataFrame) -> Figures:
     figures: dict[str, Figures] = {}
     for name in ("", "verdicts", "mutants"):
         rows = table[table["part"] == name] if name else table
-        found = agreement(list(zip(rows["verdict"], rows["said"], strict=True)))
+        found = compute_agreement(list(zip(rows["verdict"], rows["said"], strict=True)))
         figures[name] = {key: round(v, 4) if isinstance(v, float) else v for key, v in asdict(found).items()}
     return {**figures.pop(""), **figures}
 

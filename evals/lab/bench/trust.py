@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from ....agent.evidence.confidence import ConfidenceWeights, confidence
 from ....agent.model.track_record import ModelScore, ModelTrackRecord
-from ...metrics.statistics import find_level
+from ...metrics.statistics import find_confidence_level
 from ..training.fit_evidence import fit
 from .registry import Figures, Measure, divide, keep_row, share
 from .replays import SIX, STRONG, TOGETHER, play_draft_sets
@@ -187,7 +187,7 @@ def _evaluate_bound_by_resampling(answers: Answers, alpha: float = ALPHA, most: 
     for _ in range(RESAMPLES if questions else 0):
         order = [questions[at] for at in random.permutation(len(questions))]
         drawn = [answers[name][int(random.integers(len(answers[name])))] for name in order]
-        level = find_level(drawn[:labels], alpha, CERTAINTY).level
+        level = find_confidence_level(drawn[:labels], alpha, CERTAINTY).level
         trusted = [right for sure, right in drawn[labels:] if level is not None and sure >= level]
         over.append(sum(not right for right in trusted) > alpha * len(trusted))
         marked.append(len(trusted) / (len(drawn) - labels))

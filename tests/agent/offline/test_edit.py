@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.agent.offline.frame import Column, Operand, Predicate, QueryFrame, add_where, count_rows
+from tableturn.agent.offline.frame import Column, Operand, Predicate, QueryFrame, add_conditions, count_rows
 from tableturn.agent.offline.sql import convert_frame_to_sql, read_sql
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
@@ -63,12 +63,12 @@ def test_narrowed_adds_and_replaces(zoo: Database) -> None:
     lynx = (Predicate(kind, "=", "lynx"),)
     old = (Predicate(age, ">", 5),)
 
-    assert _rows(zoo, add_where(wolves, [old])) == [("Ugo",)]
-    assert _rows(zoo, add_where(wolves, [lynx])) == [("Tia",)]
-    assert add_where(add_where(wolves, [old]), [(Predicate(age, "<", 9),)]).where[1:] == (
+    assert _rows(zoo, add_conditions(wolves, [old])) == [("Ugo",)]
+    assert _rows(zoo, add_conditions(wolves, [lynx])) == [("Tia",)]
+    assert add_conditions(add_conditions(wolves, [old]), [(Predicate(age, "<", 9),)]).where[1:] == (
         old,
         (Predicate(age, "<", 9),),
     )
-    assert add_where(add_where(wolves, [old]), [(Predicate(age, "<", 9),)], swap=True).where[1:] == (
+    assert add_conditions(add_conditions(wolves, [old]), [(Predicate(age, "<", 9),)], swap=True).where[1:] == (
         (Predicate(age, "<", 9),),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent.offline.frame import Column
-from tableturn.agent.offline.mentions import Mention, find_mentions, find_unused, resolve_mentions
+from tableturn.agent.offline.mentions import Mention, find_mentions, find_unused_mentions, resolve_mentions
 from tableturn.agent.offline.names import StemIndex
 from tableturn.agent.offline.sql import read_sql
 from tableturn.agent.offline.words import split_identifier, split_question_into_words
@@ -125,7 +125,7 @@ def test_mentions_that_a_query_has_no_use_for(
     said = _read(school, names, "First names of students older than 20 in Turin", tmp_path)
     frame = read_sql(sql, names.schema)
     assert frame is not None
-    assert [mark.text for mark in find_unused(said, frame, names.schema)] == left_out
+    assert [mark.text for mark in find_unused_mentions(said, frame, names.schema)] == left_out
 
 
 @pytest.mark.parametrize("name", ["_", "__", "?", "#"])

@@ -9,7 +9,7 @@ from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
 from tableturn.evals.official.exact_match import (
     Unparsed,
     compare_clauses,
-    hardness,
+    compute_hardness,
     parse,
     read_foreign_key_maps,
 )
@@ -41,6 +41,6 @@ def test_official_mode_on_dialogues(data_dir: Path, run: str) -> None:
             except Unparsed:
                 predicted = None
             same = execute_and_compare(sql, turn["gold"], turn["db_id"], databases).same
-            found = same, not compare_clauses(predicted, gold, keys[turn["db_id"]]), hardness(gold)
+            found = same, not compare_clauses(predicted, gold, keys[turn["db_id"]]), compute_hardness(gold)
             assert found == (bool(turn["exec"]), bool(turn["exact"]), turn["hardness"]), sql
     assert len(turns) > 900

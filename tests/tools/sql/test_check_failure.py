@@ -135,7 +135,7 @@ def test_mutants_fail_exactly_when_foreseen_and_for_the_same_reason(sql: str) ->
         connection.execute(f"EXPLAIN {sql}").fetchall()
         failure = None
     except (sqlite3.Error, sqlite3.Warning) as error:
-        failure = "rejected" if "one statement" in str(error) else PROFILE.kind_of(str(error)) or "other"
+        failure = "rejected" if "one statement" in str(error) else PROFILE.find_error_kind(str(error)) or "other"
     finally:
         connection.close()
     foreseen = _errors(sql)

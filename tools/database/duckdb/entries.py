@@ -73,8 +73,8 @@ def rename_entry(entry: TableEntry, name: str) -> TableEntry:
 def pack_entry(entry: TableEntry) -> tuple[Any, ...]:
     """Pack the table entry of a file for a message."""
     columns = [(column.name, column.type, column.comment) for column in entry.columns]
-    more = entry.comment, entry.estimate, entry.slow, list(map(astuple, entry.notices))
-    return entry.name, columns, entry.scan, os.fsencode(entry.path or ""), *more
+    details = entry.comment, entry.estimate, entry.slow, list(map(astuple, entry.notices))
+    return entry.name, columns, entry.scan, os.fsencode(entry.path or ""), *details
 
 
 def unpack_entry(message: Any) -> TableEntry:
@@ -127,8 +127,8 @@ def select_visible_entries(entries: Sequence[TableEntry], permissions: Permissio
 
 def _remove_hidden_columns(entry: TableEntry, permissions: Permissions) -> TableEntry:
     names = {column.name.lower() for column in entry.columns if not permissions.shows(entry.shown_name, column.name)}
-    while more := {name for name, sources in entry.column_sources.items() if sources & names} - names:
-        names |= more
+    while dependents := {name for name, sources in entry.column_sources.items() if sources & names} - names:
+        names |= dependents
     columns = tuple(column for column in entry.columns if column.name.lower() not in names)
     # A view's query may tell of a part of the database that is hidden.
     # A sheet of notes is no table that could be allowed.

@@ -99,7 +99,7 @@ _NEEDS_MEMORY = "it needs more memory than reading a file may use: split it, or 
 _CLASS = re.compile(r"^(?:[A-Z]\w* )+Error: ")
 # A line of the file, and what DuckDB tried on the way and what its settings are called.
 _LINE = re.compile(r"Original Line:.*?(?=\n(?:Maximum|Value|Expected|Error)|\Z)", re.DOTALL)
-_REST = re.compile(r"\s*(?:The search space used|Stack Trace:|Possible |Try increasing|LINE 1:).*", re.DOTALL)
+_ERROR_HINTS = re.compile(r"\s*(?:The search space used|Stack Trace:|Possible |Try increasing|LINE 1:).*", re.DOTALL)
 _ADDRESS = re.compile(r"tableturn://[^\s\"']*")
 _PLACE = "tableturn_place"
 
@@ -163,7 +163,7 @@ class FileReader:
             raise DatabaseUnavailable(f"{file.path} cannot be read: {_NEEDS_MEMORY}") from None
         except (duckdb.Error, OSError, EOFError, zlib.error) as error:
             message = _ADDRESS.sub(lambda _: file.path.name, str(error))
-            for noise in (_CLASS, _LINE, _REST):
+            for noise in (_CLASS, _LINE, _ERROR_HINTS):
                 message = noise.sub("", message)
             message = redact_message(message).rstrip(". ")
             raise DatabaseUnavailable(f"{file.path} cannot be read: {message}: {_ADVICE[file.kind]}") from None

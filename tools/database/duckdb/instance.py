@@ -44,7 +44,7 @@ from .entries import InstanceDescription, TableEntry, make_column_schema, select
 from .files import NamedFileSystem, make_settings
 from .grammar import EXPLAIN, PROFILE
 
-_SHOWN = re.compile(r"^(?:[A-Z]\w*|INTERRUPT|TransactionContext)(?: \w+)* Error: ")
+_ERROR_PREFIX = re.compile(r"^(?:[A-Z]\w*|INTERRUPT|TransactionContext)(?: \w+)* Error: ")
 # What DuckDB would offer instead may be a name that the session may not know; the rest repeats the statement.
 _OFFERS = re.compile(
     r"\s*(?:Did you mean|Candidate bindings|Candidate functions|Candidate macros|LINE \d+:|Possible ).*", re.DOTALL
@@ -99,7 +99,7 @@ def _attach_database_file(connection: duckdb.DuckDBPyConnection, path: Path, pri
         raise DatabaseUnavailable(f"{path} cannot be opened: {make_error(error)}") from None
 
 
-def _read_attached(connection: duckdb.DuckDBPyConnection, private: str) -> tuple[list[TableEntry], list[ForeignKey]]:
+def _read_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tuple[list[TableEntry], list[ForeignKey]]:
     """Return the tables and views of an attached file, and its declared foreign keys."""
 
     def fetch_rows(sql: str) -> list[tuple[Any, ...]]:
@@ -211,7 +211,7 @@ class DuckDBInstance:
         try:
             if database is not None:
                 _attach_database_file(self._root, database, self._private)
-                entries, keys = _read_attached(self._root, self._private)
+                entries, keys = _read_tables(self._root, self._private)
             entries = select_visible_entries(entries, permissions)
             # Before any of what was read from files is declared.
             paths = ", ".join(literal(self._files.address(entry.path)) for entry in entries if entry.path is not None)
@@ -227,8 +227,8 @@ class DuckDBInstance:
         notices = tuple(notice for entry in relations for notice in entry.notices)
         slow = frozenset(entry.shown_name for entry in relations if entry.slow)
         keys = select_keys_within_tables(keys, [TableSchema(entry.shown_name, entry.columns) for entry in relations])
-        about = InstanceDescription(duckdb.__version__, _make_catalogue(relations, keys), slow, notices)
-        self.about = ormsgpack.packb(about, tuple)
+        description = InstanceDescription(duckdb.__version__, _make_catalogue(relations, keys), slow, notices)
+        self.about = ormsgpack.packb(description, tuple)
 
     def close(self) -> None:
         """Close the instance once no query is left."""
@@ -300,7 +300,7 @@ def make_error(error: Exception, private: str = "") -> TableturnError:
     text = str(error)
     # What follows repeats the statement, whose own texts tell nothing of the error.
     reason = _OFFERS.sub("", _ADDRESS.sub("the file", text.partition("Stack Trace:")[0]))
-    message = _SHOWN.sub("", reason) or text
+    message = _ERROR_PREFIX.sub("", reason) or text
     message = redact_message(message.replace(f"{private}.", "") if private else message)
     if isinstance(error, duckdb.InterruptException):
         return QueryTimeout(message)
@@ -314,4 +314,4 @@ def make_error(error: Exception, private: str = "") -> TableturnError:
         return DatabaseUnavailable(f"the database cannot be read: {message}")
     if isinstance(error, duckdb.ParserException):
         return QueryFailed(message, "syntax")
-    return QueryFailed(message, PROFILE.kind_of(reason))
+    return QueryFailed(message, PROFILE.find_error_kind(reason))

@@ -20,15 +20,15 @@ _LONGEST = 60
 
 def make_table_name(text: str) -> str:
     """Return a table name that needs no quotes, such as `Sales_2024_EU` for `Sales 2024 (EU)`."""
-    plain = unicodedata.normalize("NFKC", text)
-    name = re.sub(r"\W+", "_", plain).strip("_")[:_LONGEST] or "data"
+    normalized = unicodedata.normalize("NFKC", text)
+    name = re.sub(r"\W+", "_", normalized).strip("_")[:_LONGEST] or "data"
     return f"t_{name}" if name[0].isdigit() or name.lower() in get_naming_rules("duckdb").reserved_words else name
 
 
 def make_column_names(headers: Iterable[object]) -> list[str]:
     """Return column names for headers: one line each, numbered if empty or repeated."""
     names = [" ".join(str("" if header is None else header).replace("\0", " ").split()) for header in headers]
-    return number_repeated_names([name or f"column{place}" for place, name in enumerate(names, start=1)])
+    return number_repeated_names([name or f"column{number}" for number, name in enumerate(names, start=1)])
 
 
 def number_repeated_names(names: Sequence[str]) -> list[str]:
@@ -55,7 +55,7 @@ _ENDING = re.compile(
 _READ = ".csv, .tsv, .tab, .psv, .parquet, .json, .jsonl, .ndjson, .xlsx, .xlsm"
 _DATABASES = (".duckdb", ".ddb")
 # Files with these endings, and those that begin so, are the other engine's, which says what is wrong with them.
-_OTHERS = (".db", ".sqlite", ".sqlite3", ".db3")
+_SQLITE_ENDINGS = (".db", ".sqlite", ".sqlite3", ".db3")
 _OTHERS_MAGIC = b"SQLite format 3\0"
 _MAGIC = b"DUCK"
 _MAGIC_AT = 8
@@ -113,7 +113,7 @@ def is_duckdb_source(text: str) -> bool:
     if not path.is_file():
         return glob.has_magic(text) and not path.exists()
     start = _read_first_bytes(path)
-    is_other = path.suffix.lower() in _OTHERS or not start or start.startswith(_OTHERS_MAGIC)
+    is_other = path.suffix.lower() in _SQLITE_ENDINGS or not start or start.startswith(_OTHERS_MAGIC)
     return not is_other or start.startswith(_MAGIC, _MAGIC_AT)
 
 

@@ -100,7 +100,7 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
     advice = "save it again as .xlsx, or its sheets as CSV files"
     try:
         with zipfile.ZipFile(path) as archive:
-            if sum(part.file_size for part in archive.infolist()) > _UNPACKED_BYTES:
+            if sum(member.file_size for member in archive.infolist()) > _UNPACKED_BYTES:
                 raise DatabaseUnavailable(f"the workbook {path} is too large: save its sheets as CSV files")
             # Reads it all: a part that is larger than it says is damaged.
             damaged_part = archive.testzip()
@@ -118,10 +118,10 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
                     # What a sheet says of its size need not be true.
                     sheet.reset_dimensions()
                     rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=True)
-                    kept = [next(rows, ())]
+                    filled = [next(rows, ())]
                     for row in rows:  # of empty rows one tells what it parts
-                        kept += [row] if any(map(is_filled, (*row, *kept[-1]))) else []
-                    yield sheet.title, sheet.sheet_state != "visible", kept
+                        filled += [row] if any(map(is_filled, (*row, *filled[-1]))) else []
+                    yield sheet.title, sheet.sheet_state != "visible", filled
             finally:
                 book.close()
     except (DatabaseUnavailable, MemoryError):
@@ -133,11 +133,11 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
 
 def _build_columns(rows: Sequence[Sequence[Any]], noticing: NoticeCollector) -> dict[str, pandas.Series[Any]]:
     """Return the columns of rows by name, without empty ones; the first row is the header."""
-    every = [[row[place] if place < len(row) else None for row in rows] for place in range(max(map(len, rows)))]
-    places = [place for place, column in enumerate(every) if any(map(is_filled, column))]
-    if places and len(places) <= places[-1] - places[0]:
+    every = [[row[index] if index < len(row) else None for row in rows] for index in range(max(map(len, rows)))]
+    indexes = [place for place, column in enumerate(every) if any(map(is_filled, column))]
+    if indexes and len(indexes) <= indexes[-1] - indexes[0]:
         noticing.add("tables", "an empty column parts the sheet: there may be two tables side by side")
-    columns = [every[place] for place in places]
+    columns = [every[place] for place in indexes]
     names = make_column_names([column[0] for column in columns])
     return {name: _build_column_series(column[1:], name, noticing) for name, column in zip(names, columns, strict=True)}
 

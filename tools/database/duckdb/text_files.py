@@ -38,7 +38,7 @@ _LINE_BYTES = 2_000_000
 # So much of a file is looked at for its layout, and so many rows for how dates are written.
 _HEAD_BYTES = 64_000
 _DATED_ROWS = 100
-_DATED = ("DATE", "TIMESTAMP")
+_DATE_TYPES = ("DATE", "TIMESTAMP")
 _FORMAT = re.compile(r", (date|timestamp)format = '([^']*)'")
 _THIS_YEAR = date.today().year
 _AHEAD = 20  # years; dates further in the future are taken for ones of the last century
@@ -54,7 +54,7 @@ _UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
 _LIKE_OTHERS = "read with decimals, as other columns are; the file may mean thousands"
 # Numbers of versions: 1.9 is followed by 1.10, in a column without whole numbers.
 _VERSION, _FEWER, _TENTH = (rf"[0-9]{{1,3}}\.{last}" for last in ("[0-9]{1,2}", "[0-9]", "[1-9]0"))
-_SHORT = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
+_SHORT_NUMBER = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
 # What a spreadsheet makes of a code such as 12E5.
 _CODE = "[0-9]+[eE][0-9]+"
 # And of a number of twelve digits or more, such as a barcode.
@@ -137,7 +137,7 @@ def inspect_text_file(
 
 @dataclass(frozen=True)
 class _CsvReader:
-    """A way for DuckDB to read a text file: options given to it and options it detected."""
+    """A reader of a text file by DuckDB, with the given and the detected options."""
 
     connection: duckdb.DuckDBPyConnection
     address: str
@@ -151,9 +151,9 @@ class _CsvReader:
     has_header: bool = True
     comment: str = ""  # how lines begin that are left out
 
-    def sniff_options(self, more: str = "") -> _CsvReader:
-        """Return the reader with the options that DuckDB detects, given `more` options."""
-        options = self.options + more
+    def sniff_options(self, options_sql: str = "") -> _CsvReader:
+        """Return the reader with the options that DuckDB detects, given `options_sql` options."""
+        options = self.options + options_sql
         (row,) = self.connection.execute(
             "SELECT Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
             f" FROM sniff_csv({literal(self.address)}, {options}, sample_size = {self.sample_rows or -1})"
@@ -173,11 +173,11 @@ class _CsvReader:
         layout["comment"] = "" if comment in (None, _NONE) else str(comment)
         return replace(self, options=options, delimiter=str(delimiter), details=details, columns=types, **layout)
 
-    def sniff_cells(self, more: str) -> _CsvReader:
-        """Return the reader with `more` options, and with a header if it has one now."""
+    def sniff_cells(self, options_sql: str) -> _CsvReader:
+        """Return the reader with `options_sql` options, and with a header if it has one now."""
         # Names that are numbers are taken for cells as soon as cells are read as numbers.
         return self.sniff_options(
-            more + (f", header = {str(self.has_header).lower()}" if ", header = " not in self.options else "")
+            options_sql + (f", header = {str(self.has_header).lower()}" if ", header = " not in self.options else "")
         )
 
     @property
@@ -190,10 +190,10 @@ class _CsvReader:
         kinds = ((name, "VARCHAR" if name in names else kind) for name, kind in self.columns)
         return replace(self, columns=tuple(kinds))
 
-    def keep_as_text(self, texts: _CsvReader, wrong: Mapping[str, str], limit: int | None = None) -> _CsvReader:
-        """Return a copy of the reader that reads columns as text if SQL over their texts says so."""
-        (flags,) = texts.rows(", ".join(wrong.values()), limit) if wrong else ([],)
-        return self.with_text_columns({name for name, is_wrong in zip(wrong, flags, strict=True) if is_wrong})
+    def keep_as_text(self, texts: _CsvReader, conditions: Mapping[str, str], limit: int | None = None) -> _CsvReader:
+        """Return a copy of the reader that reads a column as text if a condition on its texts is true."""
+        (flags,) = texts.rows(", ".join(conditions.values()), limit) if conditions else ([],)
+        return self.with_text_columns({name for name, is_wrong in zip(conditions, flags, strict=True) if is_wrong})
 
     @property
     def scan(self) -> str:
@@ -206,7 +206,7 @@ class _CsvReader:
     def date_formats(self) -> dict[str, str]:
         """The format of each column of dates; empty if it is ISO's."""
         formats = dict(_FORMAT.findall(self.options + self.details))
-        return {name: formats.get(kind.lower(), "") for name, kind in self.columns if kind in _DATED}
+        return {name: formats.get(kind.lower(), "") for name, kind in self.columns if kind in _DATE_TYPES}
 
     def rows(self, select_list: str, limit: int | None = None) -> list[Any]:
         """Run a select list over the file's cells as texts, or over the first `limit` rows."""
@@ -229,16 +229,16 @@ def _detect_layout(reader: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader,
     # DuckDB does not count comments among the lines to skip.
     lines = _remove_comments(head, first)
     rows = _read_first_rows(lines, separator if len(separator) == 1 else ",") if first.comment else rows
-    at = find_header_row([row for row, _ in rows])
+    index = find_header_row([row for row, _ in rows])
     titles = [[line] for line in takewhile(lambda line: first.comment and line.startswith(first.comment), head)]
-    titles += [row for row, _ in rows[:at]]
-    if at:
-        first = first.sniff_options(f", comment = {literal(first.comment)}, skip = {rows[at - 1][1]}, header = true")
+    titles += [row for row, _ in rows[:index]]
+    if index:
+        first = first.sniff_options(f", comment = {literal(first.comment)}, skip = {rows[index - 1][1]}, header = true")
     return first, join_titles(titles)
 
 
 def _remove_comments(lines: Sequence[str], first: _CsvReader) -> Sequence[str]:
-    """Return the lines that are no comments; within a quoted cell there is none."""
+    """Return the lines without comments; a line within a quoted cell is not a comment."""
     if not first.comment:
         return lines
     reader = csv.reader(lines, delimiter=first.delimiter[:1] or ",", quotechar=first.quote)
@@ -287,8 +287,8 @@ def _copy_without_stray_rows(
         return None
     with open_decompressed_file(path) as file:
         text = file.read().decode(encoding, "replace")
-    plain = _UNKNOWN_SIGNS.sub(lambda sign: _KNOWN_SIGNS.get(sign[0], " "), text)
-    lines, skip_count = [*_remove_comments(list(io.StringIO(plain, newline="")), first)], first.skipped_lines
+    cleaned = _UNKNOWN_SIGNS.sub(lambda sign: _KNOWN_SIGNS.get(sign[0], " "), text)
+    lines, skip_count = [*_remove_comments(list(io.StringIO(cleaned, newline="")), first)], first.skipped_lines
 
     def read_csv_rows(part: Sequence[str]) -> Iterator[list[str]]:
         return csv.reader(part, delimiter=first.delimiter, quotechar=first.quote)
@@ -300,13 +300,13 @@ def _copy_without_stray_rows(
             if len(names) + 1 == len(row) and all(map(can_be_column_name, names)):
                 if not lines[0].startswith(first.quote):
                     noticing.add("lines", "rows have one cell more than there are names: the first is read without one")
-                lines[0], skip_count, plain = first.delimiter + lines[0], 0, ""
+                lines[0], skip_count, cleaned = first.delimiter + lines[0], 0, ""
         rows = list(read_csv_rows(lines[skip_count:]))
     except (csv.Error, StopIteration):
         return None
     has_header = bool(rows) and (skip_count < first.skipped_lines or _is_header(first, rows[:_HEAD_ROWS]))
     table_rows = clean_rows(noticing, rows, has_header=has_header)
-    if len(table_rows) == len(rows) and plain == text:
+    if len(table_rows) == len(rows) and cleaned == text:
         return None
     copy = private / f"{len(list(private.iterdir()))}.csv"
     with copy.open("w", encoding="utf-8", newline="") as output:
@@ -341,13 +341,13 @@ def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: Notice
 
 def _is_header(first: _CsvReader, rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first of some rows holds the columns' names."""
-    row, *others = rows or [[]]
+    row, *other_rows = rows or [[]]
     years = {cell for cell in row if cell.strip().isdigit()}
     # DuckDB takes years above numbers for more of them, and names above rows that are longer, or above numbers that
     # have decimal commas, for a row.
     is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
-    for name, *below in zip(row, *(other for other in others if len(other) == len(row)), strict=True):
-        cells = [cell for cell in below if cell]
+    for name, *cells_below in zip(row, *(other for other in other_rows if len(other) == len(row)), strict=True):
+        cells = [cell for cell in cells_below if cell]
         is_likely |= bool(name and cells) and not re.search(r"\d", name) and all(map(is_number, cells))
     return first.has_header or (is_likely and all(map(can_be_column_name, row)))
 
@@ -426,7 +426,7 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
         f"count_if(contains({cell}, {literal(mark)})), count_if(regexp_full_match({cell}, {unclear})),"
         f" count_if(regexp_full_match({cell}, {literal(_CODE)})), bool_or(regexp_full_match({cell}, {literal(_CUT)})),"
         f" bool_or(regexp_full_match({cell}, {unclear}) AND rtrim({cell}) LIKE '%0')"
-        f" AND bool_or(regexp_full_match({cell}, {literal(_SHORT)}))"
+        f" AND bool_or(regexp_full_match({cell}, {literal(_SHORT_NUMBER)}))"
         for cell in map(quote, names)
     )
     (counts,) = first.rows(count_sql, LOOKED_AT)
@@ -447,12 +447,12 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
     # Semicolons separate columns where a comma is the decimals' mark, and commas where a point is. And who writes 500
     # without decimals writes 1.5, not 1.500.
     is_grouping = first.delimiter == {".": ";", ",": ","}[mark] or any(counts[4::5])
-    grouped = is_grouping != noticing.is_guess_reversed("numbers")
+    is_grouped_mark = is_grouping != noticing.is_guess_reversed("numbers")
     for name in sorted(mark_columns):
-        use, other = ("thousands", "decimals") if grouped else ("decimals", "thousands")
+        use, other = ("thousands", "decimals") if is_grouped_mark else ("decimals", "thousands")
         mark_name = "point" if mark == "." else "comma"
         noticing.add("numbers", f"the {mark_name} is read as the mark of {use}; the file may mean {other}", name)
-    if not grouped:
+    if not is_grouped_mark:
         return best
     return first.sniff_cells(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
 
@@ -469,19 +469,19 @@ def _keep_versions_as_text(best: _CsvReader, names: Sequence[str], noticing: Not
     versions = {name for name, is_version in zip(names, flags, strict=True) if is_version}
     is_turned = noticing.is_guess_reversed("numbers")
     for name in sorted(versions):
-        how = "read as numbers, as you said" if is_turned else "kept as text: they may count versions"
-        noticing.add("numbers", f"numbers such as 1.9 and 1.10 are {how}", name)
+        decision = "read as numbers, as you said" if is_turned else "kept as text: they may count versions"
+        noticing.add("numbers", f"numbers such as 1.9 and 1.10 are {decision}", name)
     return best if is_turned else best.with_text_columns(versions)
 
 
 def _keep_mixed_dates_as_text(reader: _CsvReader) -> _CsvReader:
     """Keep columns as text if some dates are written in another form than the detected one."""
-    wrong = dict[str, str]()
+    conditions = dict[str, str]()
     for name, form in reader.date_formats.items():
         cell = quote(name)
         read_cell = f"try_strptime({cell}, {literal(form)})" if form else f"try_cast({cell} AS TIMESTAMP)"
-        wrong[name] = f"count({cell}) > count({read_cell})"
-    return reader.keep_as_text(reader, wrong, reader.sample_rows)
+        conditions[name] = f"count({cell}) > count({read_cell})"
+    return reader.keep_as_text(reader, conditions, reader.sample_rows)
 
 
 def _find_last_century_columns(best: _CsvReader, noticing: NoticeCollector) -> set[str]:
@@ -526,7 +526,7 @@ def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_Cs
     if not is_tie:
         # Where another column fits in one order only, that is the file's.
         return readers[index], {}
-    date_columns = ({name for name, kind in reader.columns if kind in _DATED} for reader in readers)
+    date_columns = ({name for name, kind in reader.columns if kind in _DATE_TYPES} for reader in readers)
     # With points, the day comes first.
     unclear = {
         name

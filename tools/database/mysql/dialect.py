@@ -83,7 +83,7 @@ def make_error(error: Exception, longest: int) -> TableturnError | ConnectionLos
     return PROFILE.make_error("" if number is None else str(number), message)
 
 
-_LISTED = 50
+_MAX_WARNINGS = 50
 _TOLD = 3
 _LONGEST = 200
 # What a statement is written with, which its result doesn't depend on: words that will go, or have another spelling.
@@ -98,7 +98,7 @@ def read_server_warnings(count: int, rows: Callable[[str], list[tuple[Cell, ...]
     if not count:
         return ()
     first: dict[Cell, str] = {}
-    for level, code, message in rows(f"SHOW WARNINGS LIMIT {_LISTED}"):
+    for level, code, message in rows(f"SHOW WARNINGS LIMIT {_MAX_WARNINGS}"):
         if level != "Note" and code not in _OF_FORM:
             first.setdefault(code, " ".join(str(message).split())[:_LONGEST])
     lines = [f"The server warns: {message}." for message in list(first.values())[:_TOLD]]

@@ -153,8 +153,8 @@ class MySQLBackend(SQLAlchemyBackend):
             if powers:
                 power_list = ", ".join(sorted(powers)[:6])
                 files = "; with FILE, it reads and writes files on the server"
-                more = files if powers & {"FILE", "ALL PRIVILEGES"} else ""
-                warnings.append(f"the login may do more than read: {power_list} on {match['where']}{more}")
+                file_warning = files if powers & {"FILE", "ALL PRIVILEGES"} else ""
+                warnings.append(f"the login may do more than read: {power_list} on {match['where']}{file_warning}")
         return (*warnings, _REMEDY) if warnings else ()
 
     def read_query_log(self, connection: ServerConnection, limit: int) -> tuple[str, ...]:

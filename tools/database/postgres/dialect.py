@@ -27,7 +27,7 @@ GRAMMAR = StatementGrammar(
 ALONE = "SET LOCAL max_parallel_workers_per_gather = 0"
 
 _HASHED = "hashed SubPlan"
-_KEPT = frozenset({"Materialize", "Memoize"})
+_CACHE_STEPS = frozenset({"Materialize", "Memoize"})
 Plan = Mapping[str, Any]
 
 
@@ -72,15 +72,15 @@ def _walk_plan_steps(plan: Plan, times: float) -> Iterator[tuple[Plan, float]]:
         elif relationship == "InitPlan":
             runs = 1.0
         # What is kept is read once, however often it is gone through.
-        yield from _walk_plan_steps(child, 1.0 if plan["Node Type"] in _KEPT else runs)
+        yield from _walk_plan_steps(child, 1.0 if plan["Node Type"] in _CACHE_STEPS else runs)
 
 
 TOO_LARGE = "tableturn: a value or row is too large"
 """What a statement makes the server say of a row that may not be sent."""
 
 _UNDEFINED_FUNCTION = "42883"
-_NAMED = re.compile(r"function (?:\w+\.)?\"?(\w+)")
-_GONE = ("08", "57P")
+_FUNCTION_NAME = re.compile(r"function (?:\w+\.)?\"?(\w+)")
+_LOST_CODES = ("08", "57P")
 
 
 def make_error(error: Any, longest: int) -> TableturnError | ConnectionLost:
@@ -90,12 +90,12 @@ def make_error(error: Any, longest: int) -> TableturnError | ConnectionLost:
     message = redact_message(primary or error)
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
-    if not code or code.startswith(_GONE):
+    if not code or code.startswith(_LOST_CODES):
         is_gone = any(kind.__name__ == "OperationalError" for kind in type(error).__mro__)
         return ConnectionLost(message) if is_gone else QueryFailed(message)
     if code == _UNDEFINED_FUNCTION:
         # One code stands for functions that are not there and for operators and functions of other types.
-        match = _NAMED.match(message)
+        match = _FUNCTION_NAME.match(message)
         is_unknown = match is not None and match[1].lower() not in PROFILE.functions
         return QueryFailed(message, "unknown_function" if is_unknown else "type_mismatch")
     if code == "42P01" and "FROM-clause" in message:

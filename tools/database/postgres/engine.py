@@ -74,7 +74,7 @@ class PostgresConnection(ServerConnection):
     def query(self, sql: str, limits: Limits) -> RowCursor:
         self._longest = limits.cell_bytes
         description = self._describe_result(sql)
-        columns = [(description.fname(at) or b"").decode("utf-8", "replace") for at in range(description.nfields)]
+        columns = [(description.fname(index) or b"").decode("utf-8", "replace") for index in range(description.nfields)]
         types = [description.ftype(at) for at in range(description.nfields)]
         statement = (self._remark() + limit_rows(sql, types, limits)).encode()
         chunk = max(1, min(_CHUNK, limits.result_bytes // max(1, limits.cell_bytes)))
@@ -121,7 +121,7 @@ def _stream_limited_rows(stream: Generator[Row], limit: int) -> Iterator[Row]:
 
 # Types whose values have a few bytes, or a few thousand digits: truth values, integers, floats, numerics, times, UUIDs.
 _SHORT = frozenset({16, 18, 20, 21, 23, 26, 700, 701, 790, 1082, 1083, 1114, 1184, 1186, 1266, 1700, 2950, 2278, 19})
-_MEASURED = frozenset({17, 25, 1042, 1043})
+_LENGTH_TYPES = frozenset({17, 25, 1042, 1043})
 
 
 def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
@@ -130,9 +130,9 @@ def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
     Whole rows have to be taken from the server, and a value may have a gigabyte. So the server itself is made to fail
     on a row that is too large, before it sends it.
     """
-    names = [f"c{at}" for at in range(1, len(types) + 1)]
+    names = [f"c{number}" for number in range(1, len(types) + 1)]
     sizes = [
-        f"coalesce(octet_length({name if kind in _MEASURED else f'{name}::text'}), 0)"
+        f"coalesce(octet_length({name if kind in _LENGTH_TYPES else f'{name}::text'}), 0)"
         for name, kind in zip(names, types, strict=True)
         if kind not in _SHORT
     ]

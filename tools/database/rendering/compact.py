@@ -27,9 +27,9 @@ _LONGEST_VIEW = 200  # characters of a view's query that are shown
 _LONGEST_TYPE = 80  # of a declared type
 # Of the meanings of a column's codes, of longer ones none; and if they stand once, beside the table that tells them.
 _LONGEST_CODES, _LONGEST_LIST = 160, 320
-_SHORT = 60  # characters of all values of a column that are shown to the last
+_SHORT_LIST = 60  # characters of all values of a column that are shown to the last
 _MOST = 8  # sample values that a schema keeps of a column
-_FEW = 30  # distinct values of a column that is taken to hold codes, kinds or categories
+_MAX_CODES = 30  # distinct values of a column that is taken to hold codes, kinds or categories
 _TIMES = re.compile(r"date(?!time)|datetime|timestamp|time|interval")
 # Declared types of texts that are searched by other means than texts are.
 _STRUCTURED = re.compile(
@@ -93,15 +93,15 @@ def _render_legend(naming: NameFormatter) -> str:
             "-> table: its column of that name",
         ),
     )
-    values, key, *others = (text if occurs else "" for occurs, text in signs)
-    return _LEGEND.format(values=values, key=key) + "".join(others)
+    values, key, *other_signs = (text if occurs else "" for occurs, text in signs)
+    return _LEGEND.format(values=values, key=key) + "".join(other_signs)
 
 
 def _render_column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], naming: NameFormatter) -> str:
     references, codes = "", column.codes
     for key in keys:
-        same = table.brief and key.ref_columns[0].lower() == column.name.lower()
-        other = "" if same else "." + naming(key.ref_columns[0])
+        has_same_name = table.brief and key.ref_columns[0].lower() == column.name.lower()
+        other = "" if has_same_name else "." + naming(key.ref_columns[0])
         references += f" {'~>' if key.inferred else '->'} {naming.quote_table(key.ref_table)}{other}"
     if codes and not (keys or codes.part) and (codes.table if table.brief else naming.samples):
         # Nothing of the table of codes is shown here.
@@ -196,7 +196,7 @@ def _count_samples_to_show(column: ColumnSchema, samples: int) -> int:
     """Return how many sample values of a column to show."""
     # All of a column of codes, several of kinds, one of others: numbers look like numbers, and what a query compares
     # with is looked up by the question's own words.
-    is_small = column.distinct is not None and column.distinct <= _FEW
+    is_small = column.distinct is not None and column.distinct <= _MAX_CODES
     if column.type.lower().startswith("bool") and {*list_nonblank_samples(column)} <= {0, 1}:
         return 0  # as numbers they would mislead where truth values are no numbers
     if is_numeric_date_column(column):
@@ -206,7 +206,7 @@ def _count_samples_to_show(column: ColumnSchema, samples: int) -> int:
     every = list_nonblank_samples(column)
     # Of a table that is too large to look through, few values among the first rows are likely all.
     is_complete = len(column.samples) < _MOST if column.distinct is None else column.distinct <= len(column.samples)
-    if samples and is_complete and sum(len(format_literal(value)) for value in every) <= _SHORT:
+    if samples and is_complete and sum(len(format_literal(value)) for value in every) <= _SHORT_LIST:
         return len(column.samples)
     return samples if is_small else min(samples, 1)
 

@@ -38,8 +38,8 @@ def _render_create_table(table: TableSchema, naming: NameFormatter, keys: list[F
         text = f"FOREIGN KEY ({columns}) REFERENCES {naming.quote_table(key.ref_table)} ({ref_columns})"
         entries.append((text, "probable, not declared" if key.inferred else ""))
     lines = [
-        f"  {text}{',' if place < len(entries) else ''}{f' -- {note}' if note else ''}"
-        for place, (text, note) in enumerate(entries, start=1)
+        f"  {text}{',' if number < len(entries) else ''}{f' -- {note}' if note else ''}"
+        for number, (text, note) in enumerate(entries, start=1)
     ]
     facts = (
         {"table": "", "view": "a view", "virtual": "a virtual table"}[table.kind],
@@ -90,19 +90,19 @@ def render_track_schema(naming: NameFormatter, all_columns: tuple[tuple[str, int
     The most relevant tables come first, foreign keys last. What earlier queries used is marked `[SN]`; `*` stands among
     the columns of tables of which all columns are asked for (section 2.2).
     """
-    places = {table.lower(): place for table, place in all_columns}
-    parts: list[str] = []
+    positions = {table.lower(): position for table, position in all_columns}
+    entries: list[str] = []
     for table in naming.schema.tables:
         columns = [
             naming(column.name) + (f" {_MARK}" if naming.is_used_before(table.name, column.name) else "")
             for column in table.columns
         ]
-        if (place := places.get(table.name.lower())) is not None:
+        if (place := positions.get(table.name.lower())) is not None:
             columns.insert(place, f"* {_MARK}" if naming.is_used_before(table.name, "*") else "*")
-        parts.append(f"{naming.quote_table(table.name)} : {', '.join(columns)}")
+        entries.append(f"{naming.quote_table(table.name)} : {', '.join(columns)}")
     if keys := _render_foreign_key_pairs(naming):
-        parts.append(f"foreign keys : {', '.join(keys)}")
-    return "\n".join((*_render_table_count_note(naming.schema), " | ".join(parts)))
+        entries.append(f"foreign keys : {', '.join(keys)}")
+    return "\n".join((*_render_table_count_note(naming.schema), " | ".join(entries)))
 
 
 def render_craft_schema(naming: NameFormatter) -> str:
@@ -157,10 +157,10 @@ def _render_craft_sections(naming: NameFormatter, primary: Iterable[str], foreig
     return "\n".join(lines)
 
 
-def _render_table_count_note(schema: Schema, form: str = "({})") -> tuple[str, ...]:
+def _render_table_count_note(schema: Schema, template: str = "({})") -> tuple[str, ...]:
     if len(schema.tables) == schema.total_tables:
         return ()
-    return (form.format(f"{len(schema.tables)} of the database's {schema.total_tables} tables"),)
+    return (template.format(f"{len(schema.tables)} of the database's {schema.total_tables} tables"),)
 
 
 def _render_foreign_key_pairs(naming: NameFormatter) -> list[str]:

@@ -66,11 +66,11 @@ def parse_server_url(url: str, *, roles: bool = True) -> ServerAddress:
     if base.partition("://")[2].partition("/")[0].partition(":")[2].count("@") > 1:
         raise DatabaseUnavailable(f"not a database URL: {hide_url_secrets(url)}; write %40 for an @ in the password")
     pairs = parse_qsl(query, keep_blank_values=True)
-    others = [(name, value) for name, value in pairs if name not in ("schema", "role")]
+    other_pairs = [(name, value) for name, value in pairs if name not in ("schema", "role")]
     options = dict(pairs)
     if options.get("role") and not roles:
         raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
-    suffix = f"?{urlencode(others, quote_via=quote)}" if others else ""
+    suffix = f"?{urlencode(other_pairs, quote_via=quote)}" if other_pairs else ""
     schemas = (name.strip() for name in options.get("schema", "").split(","))
     return ServerAddress(base + suffix, tuple(filter(None, schemas)), options.get("role", ""))
 

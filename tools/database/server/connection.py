@@ -120,12 +120,12 @@ class BoundedRowCursor:
         self._rows_left = limits.rows + 1
 
     def fetchmany(self, size: int, /) -> list[Row]:
-        part = [tuple(map(convert_to_cell, row)) for row in self._cursor.fetchmany(size) or ()]
-        if any(isinstance(value, str | bytes) and len(value) > self._longest for row in part for value in row):
+        batch = [tuple(map(convert_to_cell, row)) for row in self._cursor.fetchmany(size) or ()]
+        if any(isinstance(value, str | bytes) and len(value) > self._longest for row in batch for value in row):
             raise ResultTooLarge(f"a value has more than {self._longest:,} bytes: select less of it")
-        self._rows_left -= len(part)
-        self.complete = len(part) < size or (self._rows_left <= 0 and self._cursor.fetchone() is None)
-        return part
+        self._rows_left -= len(batch)
+        self.complete = len(batch) < size or (self._rows_left <= 0 and self._cursor.fetchone() is None)
+        return batch
 
 
 class ServerConnection(ABC):

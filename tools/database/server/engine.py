@@ -149,9 +149,9 @@ class ServerEngine:
 
     def state(self) -> str:
         with self._lock:
-            state, read_at = self._state
+            state, read_time = self._state
             now = time.monotonic()
-            if now - read_at > _STATE_SECONDS:
+            if now - read_time > _STATE_SECONDS:
                 state = self._run_transaction(self._seconds, self._backend.state)
                 self._state = (state, now)
             return state

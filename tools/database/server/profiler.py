@@ -21,7 +21,7 @@ _ROWS = 200
 _QUERIES = 1_000
 # For what hangs, as a view may: no other query comes near it. After so many of them nothing more is looked at.
 _SECONDS_A_QUERY = 1.0
-_LATE = 4
+_MAX_TIMEOUTS = 4
 _INCLUDED_ROWS = 1_000
 _COUNTED_ROWS = 100_000
 
@@ -99,7 +99,7 @@ class _TableProfiler:
 
     def _read_query_rows(self, sql: str) -> list[tuple[Cell, ...]] | None:
         """Return the rows of a query; None if it failed, was too slow or the budget is spent."""
-        if self._queries_left <= 0 or self._late >= _LATE:
+        if self._queries_left <= 0 or self._late >= _MAX_TIMEOUTS:
             return None
         self._queries_left -= 1
         try:

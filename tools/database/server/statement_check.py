@@ -30,12 +30,12 @@ from .catalogue import Catalogue, Relation
 # What a statement may be made of in every dialect.
 _COMMON = read_engine_profile(__package__ or "")
 STATEMENT_LENGTH = 100_000
-_REMEMBERED = 256
+_CACHE_SIZE = 256
 _LONGEST_NAME = 80
 _LONGEST_ALIAS = 250
 # What sqlglot writes as it stands, whatever quotes it had: units of time, weekdays, modes.
 _KEYWORD = re.compile(r"\w+(?:\(\w+\)|[ -]\w+)*")
-_CALLED = re.compile(r"""(?<![\w.])[\w.]++(?=["`]?\()""")
+_CALL_NAME = re.compile(r"""(?<![\w.])[\w.]++(?=["`]?\()""")
 _NOISE = ("Falling back to parsing as a 'Command'", "Invalid JSON path syntax")
 
 # sqlglot logs a warning when it falls back to an opaque command, which is refused here, and for paths it leaves alone.
@@ -80,7 +80,7 @@ class StatementChecker:
         generator: Any = grammar.dialect.generator()
         # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
-        self._check_and_cache = lru_cache(_REMEMBERED)(self._check_and_rewrite_statement)
+        self._check_and_cache = lru_cache(_CACHE_SIZE)(self._check_and_rewrite_statement)
 
     def read(self, sql: str, catalogue: Catalogue) -> str:
         """Check a query against the catalogue and return the statement to send to the server.
@@ -94,8 +94,8 @@ class StatementChecker:
 
     def list_tables(self, sql: str, catalogue: Catalogue) -> list[str]:
         """Return the displayed names of the tables that a statement reads."""
-        places = self._parse_query(sql).find_all(exp.Table)
-        relations = (catalogue.find(*filter(None, (place.db, place.name))) for place in places)
+        nodes = self._parse_query(sql).find_all(exp.Table)
+        relations = (catalogue.find(*filter(None, (node.db, node.name))) for node in nodes)
         return sorted({relation.shown_name for relation in relations if relation is not None})
 
     def _check_and_rewrite_statement(self, sql: str, catalogue: Catalogue) -> str:
@@ -200,8 +200,8 @@ class StatementChecker:
         if isinstance(node, exp.Anonymous):
             function = node.this
             name = function.name if isinstance(function, exp.Expr) else str(function)
-            quoted = isinstance(function, exp.Identifier) and function.quoted
-            if name.lower() not in profile.functions or (quoted and name != name.lower()):
+            is_quoted = isinstance(function, exp.Identifier) and function.quoted
+            if name.lower() not in profile.functions or (is_quoted and name != name.lower()):
                 raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() is not allowed here")
         elif kind not in common | profile.syntax:
             raise QueryRejected(_explain_refused_syntax(node))
@@ -348,17 +348,17 @@ class StatementChecker:
         its own. A name that is out of scope must be a table's: the server would look it up among its own.
         """
         inside: exp.Expr = table
-        above = table.parent
-        while above is not None:
-            if isinstance(above, exp.With):
-                before = [cte is inside for cte in above.expressions].index(True)
-                candidates = above.expressions[: before + bool(above.recursive)]
+        ancestor = table.parent
+        while ancestor is not None:
+            if isinstance(ancestor, exp.With):
+                before = [cte is inside for cte in ancestor.expressions].index(True)
+                candidates = ancestor.expressions[: before + bool(ancestor.recursive)]
             else:
-                clause = above.args.get("with_")
+                clause = ancestor.args.get("with_")
                 candidates = clause.expressions if isinstance(clause, exp.With) and clause is not inside else []
             if any(self._fold_case(candidate.args["alias"].this) == name for candidate in candidates):
                 return True
-            inside, above = above, above.parent
+            inside, ancestor = ancestor, ancestor.parent
         return False
 
 
@@ -369,10 +369,10 @@ def _find_called_functions(upper: str, lower: str, usual: str) -> Iterator[str]:
     """
     if not len(upper) == len(lower) == len(usual):
         raise QueryRejected(_ODD_NAME)
-    for word in _CALLED.finditer(upper):
-        place = slice(*word.span())
-        if word[0] != lower[place]:
-            if not lower[place].isascii() or not usual[place].isascii():
+    for word in _CALL_NAME.finditer(upper):
+        span = slice(*word.span())
+        if word[0] != lower[span]:
+            if not lower[span].isascii() or not usual[span].isascii():
                 raise QueryRejected(_ODD_NAME)
             yield word[0].lower()
 

@@ -83,9 +83,9 @@ class PysparkDriver:
     def rows(self, client: Client, sql: str) -> Iterator[Row]:
         """Yield the rows of a statement, as the server sends them."""
         # What else comes is the schema.
-        for part in client.to_table_as_iterator(self.make_statement_plan(sql), {}):
-            if hasattr(part, "to_pylist"):
-                yield from zip(*(map(convert_to_cell, column.to_pylist()) for column in part.columns), strict=True)
+        for batch in client.to_table_as_iterator(self.make_statement_plan(sql), {}):
+            if hasattr(batch, "to_pylist"):
+                yield from zip(*(map(convert_to_cell, column.to_pylist()) for column in batch.columns), strict=True)
 
 
 class SparkConnection(ServerConnection):
@@ -346,8 +346,8 @@ def read_table_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, 
     The schemas are those named, else all, the current one first.
     """
     ((catalogue, current),) = ask("SELECT current_catalog(), current_schema()")
-    others = () if schemas else sorted({str(row[0]) for row in ask("SHOW NAMESPACES")} - _SYSTEM - {current})
-    schema_names = tuple(schemas) or (str(current), *others)
+    other_schemas = () if schemas else sorted({str(row[0]) for row in ask("SHOW NAMESPACES")} - _SYSTEM - {current})
+    schema_names = tuple(schemas) or (str(current), *other_schemas)
     names = [
         (schema, str(name))
         for schema in schema_names

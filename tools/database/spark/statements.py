@@ -36,7 +36,7 @@ class Spark4(Spark):
 GRAMMAR = StatementGrammar(Spark4(), PROFILE)
 
 # Before it reads a statement, the server puts settings and environment variables in the place of `${name}`.
-_SUBSTITUTED = "${"
+_SUBSTITUTION = "${"
 # What would begin a new line where the server tells a plan, as it is or by its escape.
 _BREAK = re.compile(r"(?P<control>[\0-\x1f\x7f])|\\(?:(?P<escape>[nruU0-7])|.)", re.DOTALL)
 
@@ -46,8 +46,8 @@ _PLAIN = (
     *("date", "timestamp", "string", "char", "varchar", "binary"),
 )
 _NOT_PLAIN = ("interval",)
-_MEASURED = ("string", "char", "varchar", "binary")
-_NESTED = ("array", "map", "struct")
+_LONG_TYPES = ("string", "char", "varchar", "binary")
+_NESTED_TYPES = ("array", "map", "struct")
 
 _ANALYSED, _AFTER = "== Analyzed Logical Plan ==\n", "\n== Optimized Logical Plan =="
 _LINE = re.compile(r"(?P<indent>(?:[: ]  )*(?:[:+]- )?)(?P<node>\w+) ?(?P<rest>.*)")
@@ -62,7 +62,7 @@ _READING = {
 
 def check_text(statement: str) -> None:
     """Refuse a statement with server variables, or with line breaks in its texts or names."""
-    if _SUBSTITUTED in statement:
+    if _SUBSTITUTION in statement:
         raise QueryRejected("'${' is not allowed here because Spark reads settings with it: write concat('$', '{')")
     for match in _BREAK.finditer(statement):
         if match["control"] or match["escape"]:
@@ -80,9 +80,9 @@ def limit_rows(sql: str, types: Sequence[str], limits: Limits) -> str:
     `types` are those of its columns, as Spark names them: `array<int>`. Values that are neither numbers, times, texts
     nor bytes are sent as text, JSON where they have parts.
     """
-    names = [f"c{at}" for at in range(1, len(types) + 1)]
+    names = [f"c{number}" for number in range(1, len(types) + 1)]
     fields = ", ".join(names)
-    cells = ", ".join(_render_checked(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
+    cells = ", ".join(_render_check(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
     return f"SELECT {cells} FROM (SELECT * FROM ({sql}) AS s({fields}) LIMIT {int(limits.rows) + 1}) AS r({fields})"
 
 
@@ -90,12 +90,12 @@ def convert_column(name: str, kind: str) -> str:
     """Return SQL for a column in a form that the client can receive: unchanged or as text."""
     if kind.startswith(_PLAIN) and not kind.startswith(_NOT_PLAIN):
         return name
-    return f"to_json({name})" if kind.startswith(_NESTED) else f"CAST({name} AS STRING)"
+    return f"to_json({name})" if kind.startswith(_NESTED_TYPES) else f"CAST({name} AS STRING)"
 
 
-def _render_checked(name: str, kind: str, longest: int) -> str:
+def _render_check(name: str, kind: str, longest: int) -> str:
     value = convert_column(name, kind)
-    if value == name and not kind.startswith(_MEASURED):
+    if value == name and not kind.startswith(_LONG_TYPES):
         return name
     return (
         f"CASE WHEN octet_length({value}) > {int(longest)} THEN raise_error('{TOO_LARGE}') ELSE {value} END AS {name}"
@@ -110,8 +110,8 @@ def check_plan(plan: str, relations: Collection[tuple[str, str, str]]) -> None:
     start, marker, after = plan.partition(_ANALYSED)[2].partition(_AFTER)
     if not marker or not after:
         raise QueryRejected("Spark does not tell how it would run the statement: simplify it")
-    plain = {".".join(relation) for relation in relations}
-    quoted_names = {".".join("`" + part.replace("`", "``") + "`" for part in relation) for relation in relations}
+    plain_names = {".".join(relation) for relation in relations}
+    quoted_names = {".".join("`" + name.replace("`", "``") + "`" for name in relation) for relation in relations}
     inside: int | None = None
     # The first line lists the columns.
     for line in start.rstrip().split("\n")[1:]:
@@ -125,7 +125,7 @@ def check_plan(plan: str, relations: Collection[tuple[str, str, str]]) -> None:
         inside = depth if node == "View" else None
         if node in _READING:
             table_match = _READING[node].fullmatch(match["rest"])
-            if table_match is None or table_match["name"] not in plain | quoted_names:
+            if table_match is None or table_match["name"] not in plain_names | quoted_names:
                 raise QueryRejected("the statement reads something other than a table of the database: name a table")
         elif node not in PROFILE.operators:
             raise QueryRejected(f"this connection only reads, but Spark would do {node}: write a plain SELECT")

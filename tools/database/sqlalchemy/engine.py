@@ -37,13 +37,13 @@ Row = tuple[Cell, ...]
 _Ends = Callable[[], None]
 
 # Without parameters, no driver reads `%` as a placeholder.
-_PLAIN = {"no_parameters": True}
+_RUN_OPTIONS = {"no_parameters": True}
 # What the drivers' errors mean, on the dialects whose codes are known.
 _FAILURES = {"mysql": mysql.make_error, "mariadb": mysql.make_error, "postgresql": postgres.make_error}
 _GRAMMARS = {"mysql": mysql.GRAMMAR, "postgres": postgres.GRAMMAR}
 # No comment, estimate or definition; nothing is known to be hidden.
 _NOTHING_MORE = ("", None, "", False, False)
-_STREAMED = {**_PLAIN, "stream_results": True, "max_row_buffer": 100}
+_STREAM_OPTIONS = {**_RUN_OPTIONS, "stream_results": True, "max_row_buffer": 100}
 
 
 class SQLAlchemyConnection(ServerConnection):
@@ -62,8 +62,8 @@ class SQLAlchemyConnection(ServerConnection):
         self._result: BoundedRowCursor | None = None
         self._sent: Any = None
         driver = self.driver
-        hang_up = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends
-        self._interrupter = Interrupter(ends, hang_up)
+        shut_down = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends
+        self._interrupter = Interrupter(ends, shut_down)
         self._execute_statements(*profile.setup)
         dialect: Any = connection.dialect
         if dialect.name in ("mysql", "mariadb"):
@@ -105,7 +105,7 @@ class SQLAlchemyConnection(ServerConnection):
         self._longest = limits.cell_bytes
         if "limit" in self._profile.statements:
             self._execute_statements(self._profile.statements["limit"].format(rows=limits.rows + 1))
-        result = self.connection.exec_driver_sql(self._make_remark() + sql, execution_options=_STREAMED)
+        result = self.connection.exec_driver_sql(self._make_remark() + sql, execution_options=_STREAM_OPTIONS)
         self._result = BoundedRowCursor(result, map(str, result.keys()), limits)
         # PyMySQL's own result, which outlives the cursor.
         self._sent = getattr(result.cursor, "_result", None)
@@ -118,7 +118,7 @@ class SQLAlchemyConnection(ServerConnection):
         return mysql.read_server_warnings(int(getattr(self._sent, "warning_count", 0)), self.rows)
 
     def rows(self, sql: str) -> list[Row]:
-        result = self.connection.exec_driver_sql(self._make_remark() + sql, execution_options=_PLAIN)
+        result = self.connection.exec_driver_sql(self._make_remark() + sql, execution_options=_RUN_OPTIONS)
         return [tuple(map(convert_to_cell, row)) for row in result]
 
     def compile(self, sql: str) -> None:
@@ -137,7 +137,7 @@ class SQLAlchemyConnection(ServerConnection):
 
     def _execute_statements(self, *statements: str) -> None:
         for statement in statements:
-            self.connection.exec_driver_sql(self._make_remark() + statement, execution_options=_PLAIN)
+            self.connection.exec_driver_sql(self._make_remark() + statement, execution_options=_RUN_OPTIONS)
 
     def estimate(self, sql: str) -> Estimate | None:
         # As the engine of its own does, where there is one for the dialect.
@@ -147,7 +147,7 @@ class SQLAlchemyConnection(ServerConnection):
                 return postgres.estimate(sql, self.rows)
             case "mysql" | "mariadb":
                 statement = f"{self._make_remark()}{self._profile.statements['explain']} {sql}"
-                result = self.connection.exec_driver_sql(statement, execution_options=_PLAIN)
+                result = self.connection.exec_driver_sql(statement, execution_options=_RUN_OPTIONS)
                 return mysql.estimate([dict(line) for line in result.mappings()])
             case _:
                 return None
@@ -192,7 +192,7 @@ def read_profile_by_inspector(
     """
     rows: list[tuple[Any, ...]] = []
     for schema in schemas:
-        place = schema or inspector.default_schema_name or ""
+        schema_name = schema or inspector.default_schema_name or ""
         views = inspector.get_view_names(schema)
         match name:
             case "version":
@@ -200,22 +200,22 @@ def read_profile_by_inspector(
             case "relations":
                 for table in _read_columns_by_table(inspector, schema):
                     shown_name = table if schema == schemas[0] else f"{schema}.{table}"
-                    rows.append((place, table, shown_name, "view" if table in views else "table", *_NOTHING_MORE))
+                    rows.append((schema_name, table, shown_name, "view" if table in views else "table", *_NOTHING_MORE))
             case "columns":
                 rows += [
-                    (place, table, column["name"], *_read_column_declaration(column), None, "", False)
+                    (schema_name, table, column["name"], *_read_column_declaration(column), None, "", False)
                     for table, columns in _read_columns_by_table(inspector, schema).items()
                     for column in columns
                 ]
             case "keys":
                 for (_, table), key in inspector.get_multi_pk_constraint(schema).items():
                     names = enumerate(key["constrained_columns"] if key else (), 1)
-                    rows += [(None, place, table, column, number, None, None, None) for number, column in names]
+                    rows += [(None, schema_name, table, column, number, None, None, None) for number, column in names]
                 for (_, table), references in inspector.get_multi_foreign_keys(schema).items():
                     for number, reference in enumerate(references):
-                        target = reference["referred_schema"] or place, reference["referred_table"]
+                        target = reference["referred_schema"] or schema_name, reference["referred_table"]
                         ends = zip(reference["constrained_columns"], reference["referred_columns"], strict=True)
-                        rows += [(number, place, table, source, 0, *target, other) for source, other in ends]
+                        rows += [(number, schema_name, table, source, 0, *target, other) for source, other in ends]
             case _:  # functions that people made
                 pass
     return [(compute_digest(rows),)] if name == "version" else rows

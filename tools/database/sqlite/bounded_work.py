@@ -27,7 +27,7 @@ _SEARCH_LENGTH = 1_000
 # Bytes of a value where one may be searched for in a way that can't be told from a comparison.
 _COMPARED_LENGTH = 8_000
 
-_CONTINUED = frozenset("|-+*/%&<>")
+_OPERATORS = frozenset("|-+*/%&<>")
 _SIGNS = frozenset("|-+*/%&<>=!,(.~")
 _BEFORE_NAME = frozenset(
     "select distinct from join where and or on having case when then else as".split()  # noqa: SIM905
@@ -54,15 +54,15 @@ def _can_search_computed_text(tokens: list[str], tables: Collection[str]) -> boo
 def _is_match_operator(tokens: list[str], position: int) -> bool:
     """Whether MATCH at a position is an operator between two operands, not a name."""
     before = tokens[position - 1] if position else ""
-    ordered = before == "by" and position > 1 and tokens[position - 2] in _BEFORE_BY
-    defined = position + 1 < len(tokens) and tokens[position + 1] == "as"
-    return not (defined or ordered or not before or before in _BEFORE_NAME or before in _SIGNS)
+    is_sort_term = before == "by" and position > 1 and tokens[position - 2] in _BEFORE_BY
+    is_cte_name = position + 1 < len(tokens) and tokens[position + 1] == "as"
+    return not (is_cte_name or is_sort_term or not before or before in _BEFORE_NAME or before in _SIGNS)
 
 
 def _is_search_text_quoted_name(text: list[str]) -> bool:
     """Whether the search text is a name in double quotes; raise an error if it is computed."""
     # Such a name stands for a text if there is no such column.
-    if not text or text[0][0] not in "'\"" or (len(text) > 1 and text[1][0] in _CONTINUED):
+    if not text or text[0][0] not in "'\"" or (len(text) > 1 and text[1][0] in _OPERATORS):
         raise QueryRejected("write what to search for in a full-text table as one text in single quotes after MATCH")
     if len(text[0]) > _SEARCH_LENGTH:
         raise ResultTooLarge(
@@ -75,7 +75,7 @@ def _is_full_text_name_compared(tokens: list[str], tables: Collection[str]) -> b
     """Whether the name of a full-text table is used as the name of its hidden column."""
     # FTS5 searches in it with = as well.
     clauses = [""]
-    for place, word in enumerate(tokens):
+    for index, word in enumerate(tokens):
         if word == "(":
             clauses.append("")
         elif word == ")" and len(clauses) > 1:
@@ -83,8 +83,8 @@ def _is_full_text_name_compared(tokens: list[str], tables: Collection[str]) -> b
         elif word == "join" or word in _CLAUSES:
             clauses[-1] = "from" if word == "join" else word
         elif unquote(word) in tables and clauses[-1] != "from":
-            argument = place > 1 and tokens[place - 1] == "(" and unquote(tokens[place - 2]) in FULL_TEXT_FUNCTIONS
-            following = tokens[place + 1] if place + 1 < len(tokens) else ""
+            argument = index > 1 and tokens[index - 1] == "(" and unquote(tokens[index - 2]) in FULL_TEXT_FUNCTIONS
+            following = tokens[index + 1] if index + 1 < len(tokens) else ""
             if not (argument or following in (".", "match", "(")):
                 return True
     return False
@@ -103,9 +103,9 @@ def count_word_with_ctes_expanded(tokens: list[str], target: str) -> int:
     Expressions that share a name count as one, and those that mention each other in a cycle as `MANY`: rather too
     much than too little.
     """
-    places = _find_cte_positions(tokens)
-    name_positions = frozenset(places.values())
-    names_by_opening = {opening: unquote(tokens[place]) for opening, place in places.items()}
+    positions = _find_cte_positions(tokens)
+    name_positions = frozenset(positions.values())
+    names_by_opening = {opening: unquote(tokens[place]) for opening, place in positions.items()}
     # None is the statement outside of them all.
     counts: Counter[str | None] = Counter()
     mentions: dict[str | None, Counter[str]] = {name: Counter() for name in (None, *names_by_opening.values())}

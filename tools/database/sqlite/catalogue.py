@@ -18,7 +18,7 @@ from .visibility import FULL_TEXT, DeclaredTable, Visibility, parse_virtual_tabl
 # The suffixes of the tables in which SQLite's own virtual tables (FTS3 to FTS5, R-tree) keep their content.
 _SHADOWS = ("content", "idx", "data", "docsize", "config", "segments", "segdir", "stat", "node", "rowid", "parent")
 # What `PRAGMA table_xinfo` says of virtual and of stored generated columns.
-_GENERATED = (2, 3)
+_GENERATED_KINDS = (2, 3)
 
 
 class FileState(NamedTuple):
@@ -107,7 +107,7 @@ def _load_table_columns(connection: sqlite3.Connection, entry: DeclaredTable) ->
     except (sqlite3.Error, UnicodeDecodeError):
         rows = []
     columns = frozenset(row[1].lower() for row in rows)
-    generated_columns = frozenset(row[1].lower() for row in rows if row[6] in _GENERATED)
+    generated_columns = frozenset(row[1].lower() for row in rows if row[6] in _GENERATED_KINDS)
     reads = _find_columns_read_by_view(connection, entry.name) if entry.kind == "view" else frozenset[tuple[str, str]]()
     return replace(entry, columns=columns, generated_columns=generated_columns, reads=reads)
 

@@ -38,10 +38,10 @@ from .visibility import DeclaredTable
 
 _READS = frozenset({"select", "values", "with"})
 # How the names begin that SQLite keeps to itself: no view can be called so.
-_RESERVED = "sqlite_"
+_RESERVED_PREFIX = "sqlite_"
 _OWN = "master schema temp_master temp_schema sequence stmt stat1 stat2 stat3 stat4"
 # Those that are refused whether the file has them or not, for that may follow from what is hidden.
-_OWN_TABLES = frozenset(_RESERVED + name for name in _OWN.split())
+_OWN_TABLES = frozenset(_RESERVED_PREFIX + name for name in _OWN.split())
 _CREATE_VIEW = "CREATE VIEW "
 # What SQLite says of a file, once it is attached, in which a view or a trigger names a table as `main.t`: that names
 # another database then.
@@ -101,7 +101,7 @@ def confine_connection(connection: sqlite3.Connection, uri: str, catalogue: File
     schema = f"t{secrets.token_hex(16)}"
     _attach_database_file(connection, uri, schema)
     names = _list_query_names(connection, schema)
-    system_names = frozenset(name for name in names if name.startswith(_RESERVED))
+    system_names = frozenset(name for name in names if name.startswith(_RESERVED_PREFIX))
     direct = {_fold_name(entry.name) for entry in catalogue.visible if entry.kind == "virtual"}
     confinement = Confinement(schema, catalogue.version[2], names - system_names - direct, system_names | _OWN_TABLES)
     confinement.begin(connection)
@@ -175,7 +175,7 @@ def _extract_view_body(text: str) -> str:
     # Unless something else may be called `main` in it.
     spans = list(tokens(text))
     start = spans[0][1] if spans else 0
-    main = [number for number, (at, _, word) in enumerate(spans) if at >= start and unquote(word) == "main"]
+    main = [number for number, (offset, _, word) in enumerate(spans) if offset >= start and unquote(word) == "main"]
     if not any(number + 1 == len(spans) or spans[number + 1][2] != "." for number in main):
         for number in reversed(main):
             text = text[: spans[number][0]] + text[spans[number + 1][1] :]

@@ -119,7 +119,7 @@ _BETWEEN = 0.25
 
 
 def _estimate_cost_from_plan(sql: str, plan: Table, schema: Schema) -> Estimate | None:
-    """Estimate the cost of a statement from its plan; None if it cannot be told."""
+    """Estimate the cost of a statement from its plan; None if that is not possible."""
     # The plan has no numbers. They are the schema's counts of rows, and, for what an index finds, what SQLite itself
     # assumes if nobody has run ANALYZE: one row by a table's own key, ten by another one, a quarter between two bounds.
     sizes = {table.name.lower(): table.row_count for table in schema.tables if table.kind == "table"}

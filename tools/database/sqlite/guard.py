@@ -122,8 +122,8 @@ class QueryAuthorizer:
 
 _LONGEST = 300
 # What SQLite says where a temporary file could not be opened or written.
-_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_CANTOPEN)
-_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_DISK_ERRORS = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_CANTOPEN)
+_LOCK_ERRORS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _PRIMARY = 0xFF
 # What SQLite up to 3.40 asks about when a table function is first used; it checks real updates before it asks.
 _DECLARES = "updates sqlite_master"
@@ -137,7 +137,7 @@ def make_error(error: Exception, sql: str, refusal: RefusedAction | None, longes
     code: int = getattr(error, "sqlite_errorcode", 0)
     if refusal is not None:
         return _make_refusal_error(refusal, sql)
-    if code & _PRIMARY in _LOCKED:
+    if code & _PRIMARY in _LOCK_ERRORS:
         return TableLocked("the database is locked by another program: try again later")
     if "one statement at a time" in message:
         return QueryRejected("only one statement may be run at a time: send a single SELECT")
@@ -153,9 +153,9 @@ def make_error(error: Exception, sql: str, refusal: RefusedAction | None, longes
         return QueryFailed("the database holds a name that is not valid text: its file may be damaged")
     if isinstance(error, UnicodeEncodeError):
         return QueryFailed("the query is not valid Unicode text", "syntax")
-    if code in _NO_ROOM:
+    if code in _DISK_ERRORS:
         return ResultTooLarge("the query needs more temporary disk space than it may use: ask for less, or aggregate")
-    kind = PROFILE.kind_of(text) or "other"
+    kind = PROFILE.find_error_kind(text) or "other"
     if kind == "too_large":
         return ResultTooLarge(f"{message}; the limit is {longest:,} bytes" if "blob" in message else message)
     return QueryFailed(message or type(error).__name__, kind)

@@ -119,8 +119,8 @@ class ConnectionPool:
         with self._lock:
             self._raise_if_closed()
             self._refresh_catalogue()
-            at_rest = time.time_ns() - max(file.mtime for file in files if file) > _SETTLED_NS
-            self._snapshot = (files, self._catalogue) if at_rest else None
+            is_settled = time.time_ns() - max(file.mtime for file in files if file) > _SETTLED_NS
+            self._snapshot = (files, self._catalogue) if is_settled else None
             return self._catalogue
 
     @contextmanager
@@ -198,10 +198,10 @@ class ConnectionPool:
     def _refresh_catalogue(self) -> None:
         """Read the catalogue again if the file was replaced or its schema was altered."""
         state = FileState.of(self._path)
-        replaced = (state.device, state.inode) != (self._state.device, self._state.inode)
+        is_replaced = (state.device, state.inode) != (self._state.device, self._state.inode)
         try:
             # What was opened as immutable doesn't look at the file again.
-            reopen = replaced or (self._reader.immutable and (state != self._state or not has_no_writer(self._path)))
+            reopen = is_replaced or (self._reader.immutable and (state != self._state or not has_no_writer(self._path)))
             if reopen:
                 self._reader.sqlite.close()
                 self._reader = connect(self._path)

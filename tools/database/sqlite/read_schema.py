@@ -121,8 +121,8 @@ def _read_foreign_keys(connection: sqlite3.Connection, tables: Mapping[str, Tabl
     keys: dict[ForeignKey, None] = {}
     for table in tables.values():
         rows = connection.execute(f"PRAGMA foreign_key_list({quote(table.name)})").fetchall()
-        for _, parts in groupby(sorted(rows, key=lambda row: (-row[0], row[1])), key=itemgetter(0)):
-            _, _, (ref_name, *_), names, ref_names, *_ = zip(*parts, strict=True)
+        for _, pairs in groupby(sorted(rows, key=lambda row: (-row[0], row[1])), key=itemgetter(0)):
+            _, _, (ref_name, *_), names, ref_names, *_ = zip(*pairs, strict=True)
             if ref_table := tables.get(ref_name.lower()):
                 columns = [table.column(name) for name in names]
                 # Without names, the primary key is meant.
@@ -157,8 +157,8 @@ def parse_ddl_comments(sql: str) -> tuple[str, Mapping[str, str]]:
         sign = token["sign"]
         if comment := token["comment"]:
             # Under the empty name, it waits for the next column.
-            place = table if depth == 0 else columns["" if is_fresh_line else current]
-            place += comment[2:].removesuffix("*/").replace("*", " ").split()
+            comments = table if depth == 0 else columns["" if is_fresh_line else current]
+            comments += comment[2:].removesuffix("*/").replace("*", " ").split()
         elif name := token["name"]:
             is_fresh_line = False
             if depth == 1 and is_start:
@@ -224,8 +224,8 @@ class TableProfiler:
         """Return the number of a table's first rows and of a column's distinct values in them."""
         if self.unread(table, column):
             return None
-        part = f"(SELECT {quote(column)} AS v FROM {quote(table)} LIMIT {_ROWS})"
-        return self._fetch_first_row(f"SELECT count(*), count(DISTINCT v) FROM {part}")
+        subquery = f"(SELECT {quote(column)} AS v FROM {quote(table)} LIMIT {_ROWS})"
+        return self._fetch_first_row(f"SELECT count(*), count(DISTINCT v) FROM {subquery}")
 
     def is_column_subset(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
         """Whether all first values of `column` occur in `ref_column`; False if there are none."""
@@ -248,9 +248,9 @@ class TableProfiler:
         except sqlite3.DataError:
             # Values too long to be taken whole.
             before = self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-            cut = "CASE WHEN typeof({0}) IN ('text', 'blob') THEN substr({0}, 1, {1}) ELSE {0} END"
+            cut_sql = "CASE WHEN typeof({0}) IN ('text', 'blob') THEN substr({0}, 1, {1}) ELSE {0} END"
             try:
-                return self._fetch_rows_within_limits(table, [cut.format(name, _CUT) for name in names])[0], False
+                return self._fetch_rows_within_limits(table, [cut_sql.format(name, _CUT) for name in names])[0], False
             finally:
                 self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
 
@@ -261,11 +261,11 @@ class TableProfiler:
             try:
                 cursor = self.connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT {_ROWS + 1}")
                 while size < _BYTES:
-                    part: list[tuple[Cell, ...]] = cursor.fetchmany(_ROWS_A_FETCH)
-                    rows += part
-                    if len(part) < _ROWS_A_FETCH:
+                    batch: list[tuple[Cell, ...]] = cursor.fetchmany(_ROWS_A_FETCH)
+                    rows += batch
+                    if len(batch) < _ROWS_A_FETCH:
                         return rows, len(rows) <= _ROWS
-                    size += estimate_rows_size(part)
+                    size += estimate_rows_size(batch)
                 cursor.close()
             except SQLITE_ERRORS:
                 # Too much work: what was read until then will do.

@@ -25,7 +25,7 @@ BEFORE_TABLE = frozenset({"from", "join", "in", ",", "(", "."})
 
 def words(sql: str) -> list[str]:
     """Return a statement's words, signs and quoted texts, in lower case, without comments."""
-    return [(quotation or plain).lower() for quotation, plain in _TOKEN.findall(sql) if quotation or plain]
+    return [(quotation or bare).lower() for quotation, bare in _TOKEN.findall(sql) if quotation or bare]
 
 
 def tokens(sql: str) -> Iterator[tuple[int, int, str]]:

@@ -69,7 +69,7 @@ def _find_revealing_tables(
     views = ((entry.key, words(entry.sql)) for entry in entries if entry.kind == "view" and columns)
     leaks = {name for name, parts in views if "natural" in parts or not columns.isdisjoint(find_using_columns(parts))}
     virtual = [entry for entry in entries if entry.kind == "virtual"]
-    plain = visible.intersection(entry.key for entry in entries if entry.kind != "view")
+    real_tables = visible.intersection(entry.key for entry in entries if entry.kind != "view")
 
     def reveals_hidden(entry: DeclaredTable) -> bool:
         module, arguments = parse_virtual_table(entry.sql)
@@ -77,19 +77,19 @@ def _find_revealing_tables(
         if source is None:
             return entry.key not in allow
         if source:
-            return source not in plain or source in exclusions or source in leaks
+            return source not in real_tables or source in exclusions or source in leaks
         return module in FULL_TEXT and entry.key not in allow and not columns.isdisjoint(entry.columns)
 
-    while more := {entry.key for entry in virtual if entry.key not in leaks and reveals_hidden(entry)}:
-        leaks |= more
+    while revealing := {entry.key for entry in virtual if entry.key not in leaks and reveals_hidden(entry)}:
+        leaks |= revealing
     return leaks
 
 
 def _find_source_table(module: str, arguments: list[list[str]]) -> str | None:
     """Return the table that a virtual table reads; empty if there is none, None if unclear."""
     if module in _OVER_ANOTHER:
-        place = _OVER_ANOTHER[module]
-        tokens = arguments[place] if len(arguments) >= -place else []
+        position = _OVER_ANOTHER[module]
+        tokens = arguments[position] if len(arguments) >= -position else []
         return unquote(tokens[0]) if len(tokens) == 1 else None
     if module not in _OWN_CONTENT:
         return None
@@ -189,8 +189,8 @@ def resolve(rules: Permissions, entries: Sequence[DeclaredTable], shadows: Mappi
             exclusions[entry.key] = hidden_names
     if rules:
         # The names that the allow lists give in full: those of the first list, as far as lists over it agree.
-        *over, first = (frozenset(layer.allow) for layer in rules.list_permission_layers())
-        visible -= _find_revealing_tables(entries, visible, exclusions, first.intersection(*filter(None, over)))
+        *upper_layers, first = (frozenset(layer.allow) for layer in rules.list_permission_layers())
+        visible -= _find_revealing_tables(entries, visible, exclusions, first.intersection(*filter(None, upper_layers)))
         visible -= {
             entry.key
             for entry in entries
