@@ -31,6 +31,7 @@ from .scope import (
     get_limit_count,
     is_aggregate_call,
     is_source_key_bound,
+    iterate_enclosing_scopes,
     normalize_constant_text,
     split_at_and,
 )
@@ -245,6 +246,16 @@ class Query(ParsedQuery):
         """Return the sources of a SELECT that an expression names, with repetitions."""
         refs = map(self.at, self.find(exp.Column, within=node))
         return [ref.source for ref in refs if ref is not None and ref.owner is scope and ref.source is not None]
+
+    def map_visible_sources(self, node: exp.Expr) -> dict[str, tuple[QuerySource, bool]]:
+        """Return the sources that an expression can name, each with whether its own SELECT has it."""
+        start = self.find_scope(node.parent_select or node)
+        sources: dict[str, tuple[QuerySource, bool]] = {}
+        for scope in iterate_enclosing_scopes(start):
+            for source in scope.sources:
+                if source.name:  # it hides those further out
+                    sources.setdefault(source.name, (source, scope is start))
+        return sources
 
     def literal(self, node: exp.Expr) -> str | float | None:
         """Return the value of a text or number literal; None for any other expression."""

@@ -166,9 +166,10 @@ class _NameResolver:
         for lateral in node.args.get("laterals") or ():
             self._add_source_to_scope(lateral, scope, None)
         aliases: dict[str, exp.Expr] = {}
-        for item in node.expressions:
+        # Of two result columns with one alias, it names the first; in DuckDB the last.
+        for item in node.expressions if self.rules.name == "duckdb" else reversed(node.expressions):
             if isinstance(item, exp.Alias):
-                aliases.setdefault(self.rules.key(item.args["alias"]), item.this)
+                aliases[self.rules.key(item.args["alias"])] = item.this
         _set_fields(scope, aliases=MappingProxyType(aliases), outputs=self._list_output_names(node, scope))
         for source in scope.sources:
             if source.join is not None and source.join.args.get("on") is not None:

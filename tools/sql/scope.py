@@ -84,6 +84,18 @@ class QuerySource:
         return self.join is not None and not self.optional and self.join.side + self.join.kind in _FILTERING
 
     @property
+    def identifier(self) -> exp.Expr:
+        """The expression of the name that qualifies columns of this source."""
+        alias = self.node.args.get("alias")
+        return alias.this if alias and alias.this else self.node.this
+
+    @property
+    def table_names(self) -> tuple[str, str]:
+        """The lower-case name in FROM with its schema and without; an alias only of a sub-query."""
+        parts = (self.node.parts if isinstance(self.node, exp.Table) else []) or [self.identifier]
+        return ".".join(part.name.lower() for part in parts), parts[-1].name.lower()
+
+    @property
     def label(self) -> str:
         """The name that qualifies columns of this source, as the query spells it."""
         return self.node.alias_or_name or "the sub-query"
