@@ -15,10 +15,11 @@ from typing import Literal, TypeVar
 
 from sqlglot import exp
 
+from ..database.dialects import REMEMBERED_LENGTH
 from ..database.schema import ColumnSchema, Schema, TableSchema
 from ..derived import LOCK, cache_in_first_argument, locked_cached_property
 from .dialects import Clause, fold
-from .parse import REMEMBERED_LENGTH, ParsedQuery, guard_nesting_depth, parse, return_default_if_unparsable
+from .parse import ParsedQuery, guard_nesting_depth, parse, return_default_if_unparsable
 from .resolve import resolve
 from .scope import (
     NameResolution,
@@ -361,6 +362,13 @@ class Query(ParsedQuery):
         """Return the nearest enclosing expression of these kinds within the SELECT, or None."""
         ancestor = node.find_ancestor(*kinds, exp.Select)
         return ancestor if isinstance(ancestor, kinds) else None
+
+    def list_enclosing(self, node: exp.Expr) -> list[exp.Expr]:
+        """Return an expression and all that enclose it in the statement, from the inside out."""
+        nodes = [node]
+        while (parent := nodes[-1].parent) is not None:
+            nodes.append(parent)
+        return nodes
 
     def find_aggregates(self, scope: Scope, *kinds: type[exp.Expr]) -> list[exp.Expr]:
         """Return the aggregate calls in a SELECT, without sub-queries and window functions."""
