@@ -310,6 +310,27 @@ def test_parentheses_around_a_statement_hide_neither_order_nor_limit(sql: str) -
     assert query.limit.name == "3"
 
 
+@pytest.mark.parametrize(
+    ("joins", "held"),
+    [
+        ("JOIN (orders AS o JOIN item AS i ON {}) ON o.id = c.id", True),
+        ("LEFT JOIN (orders AS o JOIN item AS i ON {}) ON o.id = c.id", False),
+        ("JOIN (orders AS o RIGHT JOIN item AS i ON {}) ON o.id = c.id", False),
+        ("RIGHT JOIN orders AS o ON o.id = c.id JOIN item AS i ON {}", True),
+        ("JOIN item AS i ON {} FULL JOIN orders AS o ON o.id = c.id", False),
+        ("SEMI JOIN item AS i ON {}", True),
+        ("ANTI JOIN item AS i ON {}", False),
+    ],
+)
+def test_rows_meet_the_condition_of_a_join_that_no_outer_join_undoes(joins: str, held: bool) -> None:
+    condition = "i.quantity > 1"
+    query = Query.of(
+        f"SELECT c.id FROM customer AS c {joins.format(condition)}", "duckdb", replace(SHOP, dialect="duckdb")
+    )
+    (found,) = (each for each in query.conditions(query.scopes[0]) if query.text(each.node) == condition)
+    assert (found.is_required, query.holds(found)) == (held, held)
+
+
 def test_threads_that_ask_first_share_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
     together = Barrier(4)
     reading = parse_module.parse_text
