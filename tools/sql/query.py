@@ -427,15 +427,16 @@ class Query(ParsedQuery):
                 outer_has_row = has_row or self._has_row_of_nothing(outer)
                 if self._is_emptied_by(outer, by_aggregates, outer_has_row, (*seen, scope)):
                     return True
-            passed_on = isinstance(node.parent, exp.Subquery | exp.Intersect)
-            if not passed_on and not (isinstance(node.parent, exp.Except) and node.arg_key == "this"):
+            parent = node.parent
+            is_left = isinstance(parent, exp.Except) and node.arg_key == "this"
+            if parent is None or not (is_left or isinstance(parent, exp.Subquery | exp.Intersect)):
                 break
-            node = node.parent
-        if node is self.tree:
+            node = parent
+        if parent is None:
             return True
         # No row fulfils a condition on nothing; the count of it is a number like others.
-        compares = isinstance(node.parent, _UNMET_BY_NOTHING) and node.arg_key in ("this", "expression", "query")
-        if not compares or scope.parent is None or (has_row and node.parent.find(exp.Exists, exp.Count)):
+        compares = isinstance(parent, _UNMET_BY_NOTHING) and node.arg_key in ("this", "expression", "query")
+        if not compares or scope.parent is None or (has_row and parent.find(exp.Exists, exp.Count)):
             return False
         return any(
             self._is_emptied_by(
@@ -445,7 +446,7 @@ class Query(ParsedQuery):
                 (*seen, scope),
             )
             for condition in self.conditions(scope.parent)
-            if condition.node is node.parent and (condition.is_required or condition.clause in ("having", "qualify"))
+            if condition.node is parent and (condition.is_required or condition.clause in ("having", "qualify"))
         )
 
     @locked_cached_property
