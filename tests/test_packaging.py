@@ -139,7 +139,7 @@ def test_what_is_sqlite_s_own_stays_there() -> None:
     assert found == set()
 
 
-WALKS = frozenset(("bfs", "dfs", "find_all", "find_ancestor", "iter_expressions", "walk"))
+WALKS = frozenset(("bfs", "climb", "dfs", "find_all", "find_ancestor", "iter_expressions", "transform", "walk"))
 # `exp.select("1")` and `.limit(1)` parse a constant of ours, and no statement; SQLAlchemy's look the same.
 PARSES = frozenset(
     ("exp.condition", "maybe_parse", "parse_into", "parse_one", "parse_query_tree", "parse_statement", "parse_text")
@@ -178,10 +178,17 @@ def test_all_others_ask_a_query_about_a_statement(places: Mapping[str, str], nam
 
 
 def _names_used(path: Path) -> Iterator[str]:
-    """The names that a module imports, and the attributes that it asks for, but for those of Python's own trees."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.Attribute):
+    """The names that a module imports, and the attributes that it asks for, but for those of Python's own trees.
+
+    `climb` stands for the parent of a parent, or a parent in a loop, where syntax trees are read.
+    """
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    imported = [(node.module, alias.name) for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    yield from (name for _, name in imported)
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
             owner = node.value.id if isinstance(node.value, ast.Name) else ""
             yield from () if owner == "ast" else (node.attr, f"{owner}.{node.attr}")
+        if ("sqlglot", "exp") in imported and isinstance(node, ast.While | ast.Attribute):
+            parents = [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr == "parent"]
+            yield from ("climb",) if len(parents) > isinstance(node, ast.Attribute) else ()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from .errors import SettingsError
 from .formats import ENGLISH, ColumnFormat, find_babel_locale, format_cell
-from .words import fold, join_words
+from .words import FUNCTION_WORDS, fold, join_words
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -36,7 +36,9 @@ def read_catalogue() -> dict[str, dict[str, Label]]:
 @cache
 def read_languages() -> dict[str, dict[str, str]]:
     """Return the words of each language by their meaning, as listed in data/languages.toml."""
-    return tomllib.loads((files(__package__ or "") / "data" / "languages.toml").read_text("utf-8"))
+    languages = tomllib.loads((files(__package__ or "") / "data" / "languages.toml").read_text("utf-8"))
+    languages["en"]["common"] += f" {' '.join(sorted(FUNCTION_WORDS))}"
+    return languages
 
 
 @cache

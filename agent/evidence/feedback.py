@@ -63,7 +63,7 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
             never=tuple(
                 finding.message.rstrip(".").replace(" never holds: ", " never holds, because ")
                 for finding in findings
-                if finding.kind == "always_empty"
+                if finding.kind in ("always_empty", "never_holds")
             ),
         )
 

@@ -68,11 +68,10 @@ def find_row_order(gold: str, dialect: str = "sqlite", schema: Schema | None = N
         key = query.resolve_order_or_group_term(term.this, scope)
         for column in query.find(exp.Column, within=key):
             if (value := query.resolve_order_or_group_term(column, scope)) is not column:
-                if column.parent_select is not scope.select:
-                    return RowOrder(True)  # a sub-query's own columns could be meant by what the alias stands for
+                if column.parent_select is not scope.select or query.around(column, exp.Values):
+                    return RowOrder(True)  # in a sub-query, what the alias stands for could mean something else
                 edit.of(column).replace(exp.paren(value))
-        shown = edit.of(key).copy()
-        edit.of(scope.select).append("expressions", exp.paren(shown) if isinstance(shown, exp.Query) else shown)
+        edit.of(scope.select).append("expressions", exp.paren(edit.of(key)))
     with_keys = edit.tree.sql(query.rules.grammar)
     for statement in (edit.tree, edit.of(scope.select)):
         statement.set("limit", None)

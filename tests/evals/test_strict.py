@@ -85,6 +85,8 @@ TOP = "SELECT name, goals FROM player ORDER BY goals DESC LIMIT {}"
         ("SELECT name FROM player WHERE id = 3", FIRST, True),
         ("SELECT name FROM player WHERE id = 2", FIRST, False),
         ("SELECT 3, 1", BIGGEST.format("-n"), False),
+        ("SELECT 2, 2", BIGGEST.format("(VALUES (-n))"), False),
+        ("SELECT 2, 2", BIGGEST.format("(VALUES (1)), -n"), True),
         ("SELECT 1, -5", "SELECT id, -goals AS goals FROM player ORDER BY -goals LIMIT 1", True),
         ("SELECT 3, -5", "SELECT id, -goals AS goals FROM player ORDER BY -goals LIMIT 1", True),
     ],
@@ -101,6 +103,8 @@ def test_an_order_within_parentheses_counts(tmp_path: Path) -> None:
         expected = compute_expected_result(database, "(SELECT name FROM town ORDER BY name) LIMIT 2")
         assert expected.allows(database.execute("SELECT name FROM town ORDER BY name"))
         assert not expected.allows(database.execute("SELECT name FROM town ORDER BY name DESC"))
+        expected = compute_expected_result(database, "SELECT name AS n, 1 AS n FROM town ORDER BY n")
+        assert expected.ties == [(1,), (1,)], "in DuckDB an alias names the last of its columns"
 
 
 def test_any_accepted_gold_counts(league: Dataset) -> None:

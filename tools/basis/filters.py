@@ -65,7 +65,7 @@ def list_query_filters(
     """
     words_of, filters = _QuestionWordFinder(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
     for scope in query.scopes:
-        for condition in () if _is_inside_condition(scope.select) else query.conditions(scope):
+        for condition in () if _is_inside_condition(scope.select, query) else query.conditions(scope):
             if not _is_join_condition(condition, query):
                 is_ranged = any(condition.node is part for part in range_conditions)
                 query_filter = _build_filter(condition, words_of, query, is_ranged, in_words)
@@ -73,15 +73,10 @@ def list_query_filters(
     return tuple(filters.values())
 
 
-def _is_inside_condition(node: exp.Expr) -> bool:
-    """Whether a node is inside a WHERE, HAVING, QUALIFY or ON clause."""
-    while (parent := node.parent) is not None:
-        if isinstance(parent, exp.Where | exp.Having | exp.Qualify):
-            return True
-        if isinstance(parent, exp.Join) and node.arg_key == "on":
-            return True
-        node = parent
-    return False
+def _is_inside_condition(select: exp.Expr, query: Query) -> bool:
+    """Whether a SELECT is inside a WHERE, HAVING, QUALIFY or ON clause."""
+    around = query.list_enclosing(select)
+    return any(isinstance(node, exp.Where | exp.Having | exp.Qualify) or node.arg_key == "on" for node in around)
 
 
 def _is_join_condition(condition: QueryCondition, query: Query) -> bool:

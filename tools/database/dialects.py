@@ -13,6 +13,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ..derived import LOCK
 from ..errors import ResultTooLarge
 
 MOST_PARTS = 200
@@ -25,6 +26,9 @@ time, and so it does a chain of a thousand common table expressions, which `MOST
 MOST_TOKENS = 25_000
 """Words, values and signs of a query that is parsed: the parser takes about a second for so many, in the caller's time.
 """
+
+REMEMBERED_LENGTH = 4_000
+"""Of longer queries only the last few are remembered, so that what is remembered stays small."""
 
 _SELECT_OR_JOIN = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
 _JOINS = re.compile(r"\bjoin\b", re.IGNORECASE)
@@ -90,22 +94,26 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
 
 def parse_text(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
     """Return the tokens and syntax trees of an SQL text from a cache; do not change them."""
-    outcome = _parse_or_get_error(sql, grammar)
+    parse_or_get_error = _parse_or_get_error if len(sql) <= REMEMBERED_LENGTH else _parse_long_or_get_error
+    with LOCK:  # of threads that ask first for a text, one parses it
+        outcome = parse_or_get_error(sql, grammar)
     if isinstance(outcome, SqlglotError):
         raise copy(outcome)
     return outcome
 
 
-# What a turn runs is estimated, checked and explained: these are one reading. A grammar counts by its class, as sqlglot
-# compares them; none here has settings of its own.
-@lru_cache(8)
-def _parse_or_get_error(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]] | SqlglotError:
+def _parse_anew(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]] | SqlglotError:
     """Return the tokens and syntax trees of an SQL text, or the error if it cannot be read."""
     try:
         tokens = grammar.tokenize(sql)
         return tokens, parse_tokens(tokens, sql, grammar)
     except SqlglotError as error:
         return copy(error)  # without its traceback, which would keep the callers' frames
+
+
+# What a turn runs is estimated, checked and explained: these are one reading, though drafts side by side and what is
+# counted for them come between. A grammar counts by its class, as sqlglot compares them; none has settings of its own.
+_parse_or_get_error, _parse_long_or_get_error = lru_cache(64)(_parse_anew), lru_cache(8)(_parse_anew)
 
 
 def parse_statement(sql: str, dialect: str) -> exp.Expr:

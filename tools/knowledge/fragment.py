@@ -24,7 +24,7 @@ from ..errors import (
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
 from ..sql.query import qualify_column, read_query
-from ..sql.scope import Reference, Scope, count_only_rows, iterate_enclosing_scopes, split_at_and, write_without_tables
+from ..sql.scope import Reference, Scope, count_only_rows, split_at_and, write_without_tables
 from ..sql.texts import begins_change, cut_where, is_sql, read_statement
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
 from .entry import Entry, Item
@@ -402,24 +402,22 @@ def expand_named_definitions(sql: str, entries: Sequence[Entry], dialect: str) -
 
 def _apply_query_aliases(entry: Entry, call: exp.Expr, query: Query) -> exp.Expr:
     """Return an entry's SQL with the table aliases of the query that contains `call`."""
-    fragment = parse_fragment(entry.sql, query.rules.name)
-    aliases: dict[str, str] = {}
-    tables = {_join_name_parts(column.parts[:-1]) for column in fragment.find_all(exp.Column)}
-    for depth, scope in enumerate(iterate_enclosing_scopes(query.find_scope(call.parent_select or call))):
-        if depth and entry.kind == "metric" and tables.isdisjoint(aliases):
-            break  # an aggregate of outer rows alone would group these
-        for node in (source.node for source in scope.sources):
-            # An inner source hides an outer one of the same name.
-            if isinstance(node, exp.Table) and node.alias_or_name not in aliases.values():
-                aliases.setdefault(_join_name_parts(node.parts), node.alias_or_name)
-                aliases.setdefault(node.name.lower(), node.alias_or_name)
-    for column in [part for part in fragment.find_all(exp.Column) if part.find_ancestor(exp.Select) is None]:
-        alias = aliases.get(_join_name_parts(column.parts[:-1]))
-        if alias is not None and alias.lower() != column.table.lower():
-            column.set("db", None)
-            is_quoted = column.args["table"].quoted or not alias.isidentifier()
-            column.set("table", exp.to_identifier(alias, quoted=is_quoted))
-    return fragment
+    fragment, tree = _read_fragment(entry.sql, query.rules.name)
+    edit, visible, key = fragment.edit(), query.map_visible_sources(call), query.rules.key
+    found = {name: (source, is_own) for source, is_own in reversed(visible.values()) for name in source.table_names}
+    for call in fragment.find_aggregates(fragment.scopes[0]):
+        names = {_join_name_parts(column.parts[:-1]) for column in fragment.find(exp.Column, within=call)}
+        if (read := names & found.keys()) and not any(found[name][1] for name in read):
+            raise KnowledgeError(f"{entry.key!r} would add up rows of an outer SELECT: join {join_words(sorted(read))}")
+    for column in (reference.node for reference in fragment.resolution.references if reference.source is None):
+        source, _ = found.get(_join_name_parts(column.parts[:-1]), (None, False))
+        name = source.name if source is not None else key(column.args.get("table"))
+        if name in (visible if source is None else fragment.map_visible_sources(column)):
+            raise KnowledgeError(f"{entry.key!r} has another table {name!r}: choose another alias")
+        if source is not None and name != key(column.args["table"]):
+            edit.of(column).set("db", None)
+            edit.of(column).set("table", source.identifier.copy())
+    return edit.of(tree)
 
 
 def _join_name_parts(parts: Iterable[exp.Expr]) -> str:

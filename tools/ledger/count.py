@@ -172,7 +172,7 @@ class _LedgerCounter:
             other = self.query.find_scope(inner.unnest())
             inner_tables = ", ".join(map(self.name, other.sources if other is not None else ())) or "a sub-query"
             self.not_counted.append(f"the rows of {tables} that have no match in {inner_tables}: it is in a condition")
-            if (condition := find_exclusion(node)) is None:
+            if (condition := find_exclusion(self.query, node)) is None:
                 continue
             if other is not None:
                 what = f"missing values in {inner_tables}, which “not in” compares"
@@ -238,7 +238,7 @@ class _LedgerCounter:
         return self.count(self._write(select, scope))
 
     def _write(self, select: exp.Select, scope: Scope) -> str:
-        if ctes := list_visible_ctes(scope.select):
+        if ctes := list_visible_ctes(self.query, scope.select):
             select.set("with_", exp.With(expressions=ctes))
         return select.sql(dialect=self.query.rules.grammar, copy=False)
 

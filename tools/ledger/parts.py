@@ -51,12 +51,12 @@ def write_condition(query: Query, step: JoinStep) -> str:
     return " and ".join(query.text(link.condition or link.ends[0][1]) for link in step.links)
 
 
-def find_exclusion(node: exp.Expr) -> exp.Expr | None:
+def find_exclusion(query: Query, node: exp.Expr) -> exp.Expr | None:
     """Return the NOT IN or `<> ALL` condition that a sub-query is compared in, or None."""
-    predicate = node if isinstance(node, exp.In) else node.parent
+    enclosing = query.list_enclosing(node)[not isinstance(node, exp.In) :]
+    predicate, around, *_ = [*(each for each in enclosing if not isinstance(each, exp.Paren)), None, None]
     if isinstance(node, exp.All):
         return predicate if isinstance(predicate, exp.NEQ) else None
-    around = predicate and (predicate.parent.parent if isinstance(predicate.parent, exp.Paren) else predicate.parent)
     return around if isinstance(predicate, exp.In | exp.EQ) and isinstance(around, exp.Not) else None
 
 
@@ -109,16 +109,15 @@ def asks_for_each(question: str, table: TableSchema) -> bool:
     )
 
 
-def list_visible_ctes(select: exp.Expr) -> list[exp.Expr]:
+def list_visible_ctes(query: Query, select: exp.Expr) -> list[exp.Expr]:
     """Return the CTEs that are visible in a SELECT, outermost first."""
-    result, node, inside = list[exp.Expr](), select, None
-    while node is not None:
+    result, inside = list[exp.Expr](), None
+    for node in query.list_enclosing(select):
         if (clause := node.args.get("with_")) is not None:
             ctes = list(clause.expressions)
             until = next((place for place, cte in enumerate(ctes) if cte is inside), len(ctes))
             result = [*(cte.copy() for cte in ctes[:until]), *result]
         inside = node if isinstance(node, exp.CTE) else inside
-        node = node.parent
     return result
 
 

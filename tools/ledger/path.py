@@ -289,9 +289,8 @@ def _find_sums(query: Query, scope: Scope, cache: dict[int, _Sums]) -> _Sums:
 
 def _is_part_of_rows(query: Query, scope: Scope, count: exp.Count) -> bool:
     """Whether a column's count is set against COUNT(*), to tell how many rows have a value."""
-    output, is_left = count, any(source.side == "LEFT" for source in query.find_sources(count, scope))
-    while output.parent is not None and output.parent is not scope.select:
-        output = output.parent
+    is_left = any(source.side == "LEFT" for source in query.find_sources(count, scope))
+    output = next(node for node in query.list_enclosing(count) if node.parent is scope.select)
     beside = scope.select if is_left else output
     return any(isinstance(call.this, exp.Star) for call in query.find(exp.Count, within=beside))
 

@@ -7,8 +7,11 @@ from typing import Literal, Protocol
 
 from ..errors import QueryErrorKind
 
-FindingKind = QueryErrorKind | Literal["unknown_value", "always_empty"]
-"""A query error that running the query would give, or a remark about a query that runs."""
+FindingKind = QueryErrorKind | Literal["unknown_value", "always_empty", "never_holds"]
+"""A query error that running the query would give, or a remark about a query that runs.
+
+`always_empty`: a condition can never hold, and so the query has no rows; `never_holds`: it has rows all the same.
+"""
 
 Severity = Literal["error", "warning", "info"]
 

@@ -134,35 +134,8 @@ def _write_row_search(condition: exp.Expr, column: TableColumn, query: Query) ->
     return exp.select("1").from_(table).where(condition.copy()).limit(1).sql(dialect=query.rules.grammar)
 
 
-_PASSED_ON = (
-    *(exp.Alias, exp.And, exp.EQ, exp.Exists, exp.From, exp.GT, exp.GTE, exp.Having, exp.In, exp.Intersect),
-    *(exp.Join, exp.LT, exp.LTE, exp.Paren, exp.Select, exp.Subquery, exp.Where),
-)
-"""What gives nothing, or holds for no row, where a sub-query in it gives nothing."""
-
-
 def _is_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
     """Whether the query has no result if no row meets a comparison."""
     uses = (condition for condition in query.conditions(scope) if condition.node is node)
-    return any(use.clause != "on" or use.is_required for use in uses) and _makes_query_empty(scope.select, query, set())
-
-
-def _makes_query_empty(node: exp.Expr, query: Query, cte_names: set[str]) -> bool:
-    """Whether the query has no result if a SELECT, or a named CTE, has none."""
-    counts = isinstance(node, exp.Select) and any(item.find(exp.Count) for item in node.expressions)
-    while node is not query.tree and (parent := node.parent) is not None:
-        if isinstance(parent, exp.CTE):
-            if parent.alias in cte_names:
-                return False
-            cte_names.add(parent.alias)
-            references = (table for table in query.find(exp.Table) if table.name == parent.alias)
-            return any(_makes_query_empty(table, query, cte_names) for table in references)
-        compares = isinstance(parent, exp.Binary) and not isinstance(parent, exp.And | exp.Intersect)
-        # A count of nothing is a number like others, and what a LEFT JOIN brings in is no condition.
-        if (compares and counts) or (isinstance(parent, exp.Join) and parent.side):
-            return False
-        is_output = isinstance(parent, exp.Select) and node.arg_key == "expressions"
-        if not isinstance(parent, _PASSED_ON) or parent.args.get("negate") or is_output:
-            return False
-        node = parent
-    return True
+    is_required = any(use.clause != "on" or use.is_required for use in uses)
+    return is_required and query.is_emptied_by(scope, by_aggregates=True)

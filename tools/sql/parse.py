@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
-from ..database.dialects import MOST_PARTS, count_selects_and_joins, parse_text
+from ..database.dialects import MOST_PARTS, REMEMBERED_LENGTH, count_selects_and_joins, parse_text
 from ..errors import SQLParseError
 from .dialects import DialectRules, get_dialect_rules
 
@@ -23,9 +23,6 @@ D = TypeVar("D")
 
 MAX_LENGTH = 50_000
 """Characters that are looked at, as many as a query may have by default."""
-
-REMEMBERED_LENGTH = 4_000
-"""Of longer queries only the last few are remembered, so that what is remembered stays small."""
 
 _SPLIT_OPERATOR = re.compile(
     r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|$) | --[^\n]* | /\*.*?(?:\*/|$)

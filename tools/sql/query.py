@@ -15,10 +15,11 @@ from typing import Literal, TypeVar
 
 from sqlglot import exp
 
+from ..database.dialects import REMEMBERED_LENGTH
 from ..database.schema import ColumnSchema, Schema, TableSchema
 from ..derived import LOCK, cache_in_first_argument, locked_cached_property
 from .dialects import Clause, fold
-from .parse import REMEMBERED_LENGTH, ParsedQuery, guard_nesting_depth, parse, return_default_if_unparsable
+from .parse import ParsedQuery, guard_nesting_depth, parse, return_default_if_unparsable
 from .resolve import resolve
 from .scope import (
     NameResolution,
@@ -31,6 +32,7 @@ from .scope import (
     get_limit_count,
     is_aggregate_call,
     is_source_key_bound,
+    iterate_enclosing_scopes,
     normalize_constant_text,
     split_at_and,
 )
@@ -39,9 +41,6 @@ N = TypeVar("N", bound=exp.Expr)
 
 ALL_COLUMNS = "*"
 """Stands for all columns of a table in `UsedSchemaItems.columns` (Track-SQL's all-column intent)."""
-
-_FILTERING = ("", "INNER", "CROSS", "STRAIGHT", "SEMI")
-"""Kinds of joins whose ON every row fulfils."""
 
 _ROLE_OF: Mapping[Clause, str] = {
     "select": "shown",
@@ -58,6 +57,7 @@ _VALUES = frozenset({"expression", "expressions", "low", "high"})
 """Where a condition has what a column is compared with."""
 _RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
 _COMPARED = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
+_UNMET_BY_NOTHING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Exists)
 _FIRST_ROWS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 
 ENDS: Mapping[str, type[exp.Expr]] = MappingProxyType({"max": exp.Max, "min": exp.Min})
@@ -114,11 +114,7 @@ class QueryCondition:
     @property
     def is_required(self) -> bool:
         """Whether every row must meet the condition: in WHERE, or in ON of an inner join."""
-        join = self.source.join if self.source else None
-        if self.source is None or join is None or join.side or join.parent is not self.scope.select:
-            return self.clause == "where"  # a join in parentheses may be optional as a whole
-        later = self.scope.sources[self.scope.sources.index(self.source) :]
-        return all(source.side not in ("RIGHT", "FULL") for source in later)
+        return self.clause == "where" if self.source is None else self.source.is_filtering
 
 
 @dataclass(frozen=True)
@@ -252,6 +248,16 @@ class Query(ParsedQuery):
         refs = map(self.at, self.find(exp.Column, within=node))
         return [ref.source for ref in refs if ref is not None and ref.owner is scope and ref.source is not None]
 
+    def map_visible_sources(self, node: exp.Expr) -> dict[str, tuple[QuerySource, bool]]:
+        """Return the sources that an expression can name, each with whether its own SELECT has it."""
+        start = self.find_scope(node.parent_select or node)
+        sources: dict[str, tuple[QuerySource, bool]] = {}
+        for scope in iterate_enclosing_scopes(start):
+            for source in scope.sources:
+                if source.name:  # it hides those further out
+                    sources.setdefault(source.name, (source, scope is start))
+        return sources
+
     def literal(self, node: exp.Expr) -> str | float | None:
         """Return the value of a text or number literal; None for any other expression."""
         node = node.unnest()
@@ -357,6 +363,13 @@ class Query(ParsedQuery):
         ancestor = node.find_ancestor(*kinds, exp.Select)
         return ancestor if isinstance(ancestor, kinds) else None
 
+    def list_enclosing(self, node: exp.Expr) -> list[exp.Expr]:
+        """Return an expression and all that enclose it in the statement, from the inside out."""
+        nodes = [node]
+        while (parent := nodes[-1].parent) is not None:
+            nodes.append(parent)
+        return nodes
+
     def find_aggregates(self, scope: Scope, *kinds: type[exp.Expr]) -> list[exp.Expr]:
         """Return the aggregate calls in a SELECT, without sub-queries and window functions."""
         calls = (fn for fn in self.find_in(scope, *(kinds or (exp.AggFunc, exp.Anonymous))) if is_aggregate_call(fn))
@@ -397,14 +410,68 @@ class Query(ParsedQuery):
         """Return the conditions of a SELECT that every row must meet."""
         return [condition.node for condition in self.conditions(scope) if condition.is_required]
 
+    def is_emptied_by(self, scope: Scope, *, by_aggregates: bool = False) -> bool:
+        """Whether the result surely has no rows if FROM and WHERE of a SELECT give none.
+
+        With `by_aggregates`, one row of aggregates of nothing, such as a count of 0, counts as none.
+        """
+        return self._is_emptied_by(scope, by_aggregates, self._has_row_of_nothing(scope), ())
+
+    def _is_emptied_by(self, scope: Scope, by_aggregates: bool, has_row: bool, seen: tuple[Scope, ...]) -> bool:
+        """`has_row` says whether the SELECT gives a row of aggregates all the same."""
+        if scope in seen or (has_row and not by_aggregates):
+            return False
+        node: exp.Expr = scope.select
+        while True:
+            for outer in self._readers.get(id(node), ()):
+                outer_has_row = has_row or self._has_row_of_nothing(outer)
+                if self._is_emptied_by(outer, by_aggregates, outer_has_row, (*seen, scope)):
+                    return True
+            parent = node.parent
+            is_left = isinstance(parent, exp.Except) and node.arg_key == "this"
+            if parent is None or not (is_left or isinstance(parent, exp.Subquery | exp.Intersect)):
+                break
+            node = parent
+        if parent is None:
+            return True
+        # No row fulfils a condition on nothing; the count of it is a number like others.
+        compares = isinstance(parent, _UNMET_BY_NOTHING) and node.arg_key in ("this", "expression", "query")
+        if not compares or scope.parent is None or (has_row and parent.find(exp.Exists, exp.Count)):
+            return False
+        return any(
+            self._is_emptied_by(
+                scope.parent,
+                by_aggregates,
+                condition.clause in ("where", "on") and self._has_row_of_nothing(scope.parent),
+                (*seen, scope),
+            )
+            for condition in self.conditions(scope.parent)
+            if condition.node is parent and (condition.is_required or condition.clause in ("having", "qualify"))
+        )
+
+    @locked_cached_property
+    def _readers(self) -> dict[int, list[Scope]]:
+        """The SELECTs that have no rows without those of a query in their FROM, by its node."""
+        readers: dict[int, list[Scope]] = {}
+        for scope in self.scopes:
+            for source in scope.sources:
+                if source.query is not None and not source.optional and not source.node.args.get("pivots"):
+                    readers.setdefault(id(source.query), []).append(scope)
+        return readers
+
+    def _has_row_of_nothing(self, scope: Scope) -> bool:
+        """Whether a SELECT may give a row, such as a count, for no rows of FROM and WHERE."""
+        if scope.select.args.get("group"):
+            return self.resolve_group_by_terms(scope) is None
+        # A function that is not known may be an aggregate.
+        calls = self.find_in(scope, exp.Anonymous) or self.find_aggregates(scope)
+        return bool(calls or scope.select.args.get("having"))
+
     def holds(self, condition: QueryCondition) -> bool:
         """Whether every row, or every group, of the result meets the condition."""
         if condition.scope not in self.nested_select_chain or condition.clause == "counted":
             return False
-        source = condition.source
-        if source is None or source.join is None:
-            return True
-        return not condition.scope.is_source_optional(source) and source.join.kind in _FILTERING
+        return condition.source is None or condition.source.is_filtering
 
     def _iterate_conditions(self, scope: Scope) -> Iterator[QueryCondition]:
         args = scope.select.args

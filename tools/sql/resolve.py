@@ -162,13 +162,14 @@ class _NameResolver:
         if start is not None:
             self._add_source_to_scope(start.this, scope, None)
         for join in node.args.get("joins") or ():
-            self._resolve_join(join, scope)
+            self._resolve_join(join, scope, 0)
         for lateral in node.args.get("laterals") or ():
             self._add_source_to_scope(lateral, scope, None)
         aliases: dict[str, exp.Expr] = {}
-        for item in node.expressions:
+        # Of two result columns with one alias, it names the first; in DuckDB the last.
+        for item in node.expressions if self.rules.name == "duckdb" else reversed(node.expressions):
             if isinstance(item, exp.Alias):
-                aliases.setdefault(self.rules.key(item.args["alias"]), item.this)
+                aliases[self.rules.key(item.args["alias"])] = item.this
         _set_fields(scope, aliases=MappingProxyType(aliases), outputs=self._list_output_names(node, scope))
         for source in scope.sources:
             if source.join is not None and source.join.args.get("on") is not None:
@@ -180,19 +181,25 @@ class _NameResolver:
                     self._add_column_references(part, scope, clause)
         return _QueryOutputs(scope.outputs, self._list_unnamed_output_texts(node), (scope,))
 
-    def _resolve_join(self, join: exp.Join, scope: Scope) -> None:
-        before = scope.sources
+    def _resolve_join(self, join: exp.Join, scope: Scope, start: int) -> None:
+        """Add what a join brings in to the sources that it joins, those from `start` on."""
+        before = scope.sources[start:]
         self._add_source_to_scope(join.this, scope, join)
-        new_sources = scope.sources[len(before) :]
+        new_sources = scope.sources[start + len(before) :]
         names = {self.rules.key(name) for name in join.args.get("using") or ()}
         if join.method == "NATURAL":
             earlier_columns = {name for source in before for name in source.columns or ()}
             names = {name for source in new_sources for name in source.columns or () if name in earlier_columns}
         for source in new_sources:
             _set_fields(source, using=source.using | names)
+        either = join.side == "FULL" or join.method == "POSITIONAL"
+        optional = new_sources if either or join.side == "LEFT" or join.kind == "ANTI" else ()
+        for source in (*optional, *(before if either or join.side == "RIGHT" else ())):
+            _set_fields(source, optional=True)
 
     def _add_source_to_scope(self, node: exp.Expr, scope: Scope, join: exp.Join | None) -> None:
-        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
+        start = len(scope.sources)
+        if isinstance(node, exp.Subquery) and _is_from_item(node.this):
             self._add_source_to_scope(node.this, scope, join)
         elif isinstance(node, exp.Table):
             _append_source(scope, replace(self._make_table_source(node, scope), join=join))
@@ -218,7 +225,7 @@ class _NameResolver:
             name = self._get_alias_key(node) or self.rules.naming.key(node.alias_or_name)
             _append_source(scope, QuerySource(name, "", None, None, node, join=join))
         for inner_join in node.args.get("joins") or ():
-            self._resolve_join(inner_join, scope)
+            self._resolve_join(inner_join, scope, start)
 
     def _make_table_source(self, node: exp.Table, scope: Scope) -> QuerySource:
         if not isinstance(node.this, exp.Identifier):
@@ -421,6 +428,15 @@ class _NameResolver:
             return "text_name"
         is_quoted = node.this.args.get("quoted") and not node.this.meta.get("bracketed")
         return "string" if is_quoted and self.rules.words_as_text else "unknown"
+
+
+def _is_from_item(node: exp.Expr) -> bool:
+    """Whether an expression in parentheses is a table or join in FROM, no query."""
+    while isinstance(node, exp.Subquery | exp.Values):
+        if node.args.get("alias") or node.args.get("joins"):
+            return True
+        node = node.this
+    return isinstance(node, exp.Table)
 
 
 def _append_source(scope: Scope, source: QuerySource) -> None:

@@ -45,6 +45,9 @@ ReferenceKind = Literal[
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
+_FILTERING = ("", "INNER", "CROSS", "STRAIGHT_JOIN", "SEMI")
+"""Joins whose ON every row fulfils."""
+
 
 @dataclass(frozen=True, eq=False)
 class QuerySource:
@@ -59,6 +62,7 @@ class QuerySource:
     known: bool = True  # False for a table name that is neither in the schema nor a CTE
     query: exp.Expr | None = None  # the sub-query or CTE behind it
     join: exp.Join | None = None  # the join that brought it in; None for the first
+    optional: bool = False  # whether rows of FROM may lack it, such as after a LEFT JOIN
     # Folded names of columns merged with those of sources before it (USING, NATURAL).
     using: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()  # texts, lower case and without blanks, of result columns that have no name
@@ -73,6 +77,23 @@ class QuerySource:
     def side(self) -> str:
         """The side of the join that adds this source: LEFT, RIGHT, FULL, or empty."""
         return self.join.side if self.join is not None else ""
+
+    @property
+    def is_filtering(self) -> bool:
+        """Whether all rows of FROM meet the ON of the join that adds this source."""
+        return self.join is not None and not self.optional and self.join.side + self.join.kind in _FILTERING
+
+    @property
+    def identifier(self) -> exp.Expr:
+        """The expression of the name that qualifies columns of this source."""
+        alias = self.node.args.get("alias")
+        return alias.this if alias and alias.this else self.node.this
+
+    @property
+    def table_names(self) -> tuple[str, str]:
+        """The lower-case name in FROM with its schema and without; an alias only of a sub-query."""
+        parts = (self.node.parts if isinstance(self.node, exp.Table) else []) or [self.identifier]
+        return ".".join(part.name.lower() for part in parts), parts[-1].name.lower()
 
     @property
     def label(self) -> str:
@@ -115,7 +136,7 @@ class Scope:
 
     def is_source_optional(self, source: QuerySource) -> bool:
         """Whether rows of FROM may lack a source, such as after a LEFT JOIN."""
-        return self.has_right_or_full_join or bool(source.side)
+        return self.has_right_or_full_join or source.optional
 
     def is_merged_column(self, column: str) -> bool:
         """Whether a RIGHT or FULL join merges a USING column from both sides."""

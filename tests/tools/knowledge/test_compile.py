@@ -36,9 +36,25 @@ def test_a_source_hides_one_of_the_same_name_around_it(known: Known) -> None:
     assert "customers.status" in expand_named_definitions(sql, known(WHOLE).entries, "sqlite")
 
 
-def test_a_metric_of_outer_rows_takes_no_alias(known: Known) -> None:
-    sql = "SELECT o.id, (SELECT METRIC('revenue') FROM customers c WHERE c.id = o.customer_id) FROM orders o"
-    assert "o.total" not in expand_named_definitions(sql, known(WHOLE).entries, "sqlite"), "it would sum all orders"
+@pytest.mark.parametrize("alias", ["o", "orders"])
+def test_a_metric_of_outer_rows_is_refused(known: Known, alias: str) -> None:
+    """It would add up the outer rows, and leave one of them."""
+    sql = f"SELECT (SELECT METRIC('revenue') FROM customers c WHERE c.id = {alias}.customer_id) FROM orders {alias}"
+    with pytest.raises(KnowledgeError, match=r"'metric revenue' would add up rows of an outer SELECT: join orders"):
+        expand_named_definitions(sql, known(WHOLE).entries, "sqlite")
+
+
+FIRST = "orders.id = (SELECT min(x.id) FROM orders AS x WHERE x.customer_id = orders.customer_id)"
+
+
+def test_a_definition_with_a_query_of_its_own_stays_bound_to_the_row(known: Known, database: Database) -> None:
+    entries = known(f"terms: {{first: {{means: m, sql: '{FIRST}'}}}}").entries
+    for alias in ("orders", "o", '"of all"'):
+        sql = expand_named_definitions(f"SELECT id FROM orders AS {alias} WHERE TERM('first')", entries, "sqlite")
+        assert database.execute(sql).rows == ((1,), (3,))
+    for source in ("orders AS x", "visits AS orders"):
+        with pytest.raises(KnowledgeError, match=r"'term first' has another table '(x|orders)': choose another alias"):
+            expand_named_definitions(f"SELECT 1 FROM {source} WHERE TERM('first')", entries, "sqlite")
 
 
 def test_other_queries_stay_as_they_are(known: Known) -> None:

@@ -1,11 +1,12 @@
 """Queries that run, and of which it can be proved that they find nothing."""
 
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 from tableturn.tools.sql import check
 
-from .shop import ROWS, SHOP
+from .shop import ROWS, SHOP, connect
 
 _COLUMNS = {table.name: [column.name for column in table.columns] for table in SHOP.tables}
 
@@ -103,6 +104,70 @@ def test_a_join_that_an_outer_join_follows_empties_nothing(join: str) -> None:
     before = f"SELECT p.name FROM customer AS c {join} JOIN product AS p ON p.id = c.id"
     after = f"{before} JOIN orders AS o ON o.customer_id = p.id AND o.placed = NULL"
     assert [kind for kind, *_ in _found(after)] == ["always_empty"], "what comes after it is required"
+
+
+EMPTY = "SELECT id FROM orders WHERE placed = NULL"
+
+
+@pytest.mark.parametrize(
+    ("rest", "is_empty"),
+    [
+        (f"JOIN ({EMPTY}) AS q ON q.id = c.id", True),
+        (f"LEFT JOIN ({EMPTY}) AS q ON q.id = c.id", False),
+        (f"LEFT JOIN (orders AS o JOIN ({EMPTY}) AS q ON q.id = o.id) ON o.id = c.id", False),
+        (f"JOIN (orders AS o JOIN ({EMPTY}) AS q ON q.id = o.id) ON o.id = c.id", True),
+        ("JOIN ((orders AS o JOIN item AS i ON i.order_id = o.id AND o.placed = NULL)) ON o.id = c.id", True),
+        (f"JOIN (SELECT count(*) AS n FROM ({EMPTY})) AS q", False),
+        ("JOIN (SELECT id, count(*) AS n FROM orders WHERE placed = NULL GROUP BY id) AS q", True),
+        (f"WHERE EXISTS ({EMPTY})", True),
+        (f"WHERE NOT EXISTS ({EMPTY})", False),
+        (f"WHERE c.id IN ({EMPTY})", True),
+        (f"WHERE c.id NOT IN ({EMPTY})", False),
+        (f"WHERE c.id IN (1, ({EMPTY}))", False),
+        (f"WHERE c.id = ({EMPTY})", True),
+        (f"WHERE ({EMPTY}) IS NULL", False),
+        ("WHERE (SELECT count(*) FROM orders WHERE placed = NULL) = 0", False),
+        (f"WHERE EXISTS (SELECT max(id) FROM ({EMPTY}))", False),
+        (f"UNION {EMPTY}", False),
+        (f"INTERSECT {EMPTY}", True),
+        (f"EXCEPT {EMPTY}", False),
+        (f"GROUP BY c.id HAVING c.id > ({EMPTY})", True),
+    ],
+)
+def test_only_a_query_without_rows_is_called_empty(rest: str, is_empty: bool) -> None:
+    sql = f"SELECT c.id FROM customer AS c {rest}"
+    assert [kind for kind, *_ in _found(sql)] == ["always_empty" if is_empty else "never_holds"]
+    with closing(connect()) as connection:
+        assert bool(connection.execute(sql).fetchall()) != is_empty
+        through = f"WITH q AS ({EMPTY}) SELECT c.id FROM customer AS c {rest.replace(EMPTY, 'SELECT id FROM q')}"
+        assert bool(connection.execute(through).fetchall()) != is_empty
+    if EMPTY in rest:
+        assert [kind for kind, *_ in _found(through)] == ["always_empty" if is_empty else "never_holds"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "contradicts"),
+    [
+        ("note BETWEEN 10 AND 9", False),
+        ("note > 10 AND note < 9", False),
+        ("id = '5' AND id = '5.0'", False),
+        ("id = '5' AND id = '6'", True),
+        ("placed = '2020-1-5' AND placed = '2020-01-05'", False),
+        ("placed = '2020-01-06' AND placed = '2020-01-05'", True),
+        ("note = 'Dé ' AND note = 'de'", False),
+        ("note = 'Dé ' AND note = 'da'", True),
+    ],
+)
+def test_two_spellings_of_one_value_contradict_nothing(condition: str, contradicts: bool) -> None:
+    found = check(f"SELECT id FROM orders WHERE {condition}", SHOP)
+    assert [finding.kind for finding in found] == ["always_empty"] * contradicts
+
+
+def test_a_join_in_two_parentheses_is_read() -> None:
+    sql = "SELECT c.name FROM ((customer AS c JOIN orders AS o ON o.customer_id = c.id) JOIN item AS i ON {})"
+    assert _found(sql.format("i.order_id = o.id")) == []
+    assert [kind for kind, *_ in _found(sql.format("o.placed = NULL"))] == ["always_empty"]
+    assert _found("SELECT name, total FROM (((customer)) JOIN ((SELECT total FROM orders) AS o))") == []
 
 
 def test_errors_come_first_and_nothing_comes_twice() -> None:

@@ -240,6 +240,22 @@ def test_a_turn_resolves_each_statement_once(work: Work) -> None:
     assert copies == {f"copy {name}": count for name, count in parts.items()}
 
 
+def test_drafts_side_by_side_are_read_once(work: Work) -> None:
+    drafts = [
+        "SELECT COUNT(*) FROM customers WHERE country_code = 'FR'",
+        "SELECT COUNT(id) FROM customers WHERE country_code = 'FR'",
+        "SELECT COUNT(*) FROM customers WHERE country_code IN ('FR', 'F')",
+    ]
+    replies = iter(drafts * 3)
+    model = ScriptedModel(script=lambda _: f"```sql\n{next(replies)}\n```\nSure: 90")
+    with make_sample_db() as path, SQLAgent(path, model=model, settings={"record": "off", "effort": "high"}) as agent:
+        assert agent.ask("How many customers are there in France?").sql in drafts
+    for kind in ("parse", "resolve"):
+        counted = {name: count for name, count in work.items() if name.startswith(kind)}
+        assert len(counted) >= len(drafts)
+        assert set(counted.values()) == {1}, counted
+
+
 @pytest.mark.parametrize("sql", ["", "SELEC", "DROP TABLE customer", "SELECT " + "(" * 3_000])
 def test_what_is_no_query_or_too_deep_is_none(sql: str) -> None:
     assert read_query(sql, SHOP) is None
@@ -294,6 +310,27 @@ def test_parentheses_around_a_statement_hide_neither_order_nor_limit(sql: str) -
     assert query.limit.name == "3"
 
 
+@pytest.mark.parametrize(
+    ("joins", "held"),
+    [
+        ("JOIN (orders AS o JOIN item AS i ON {}) ON o.id = c.id", True),
+        ("LEFT JOIN (orders AS o JOIN item AS i ON {}) ON o.id = c.id", False),
+        ("JOIN (orders AS o RIGHT JOIN item AS i ON {}) ON o.id = c.id", False),
+        ("RIGHT JOIN orders AS o ON o.id = c.id JOIN item AS i ON {}", True),
+        ("JOIN item AS i ON {} FULL JOIN orders AS o ON o.id = c.id", False),
+        ("SEMI JOIN item AS i ON {}", True),
+        ("ANTI JOIN item AS i ON {}", False),
+    ],
+)
+def test_rows_meet_the_condition_of_a_join_that_no_outer_join_undoes(joins: str, held: bool) -> None:
+    condition = "i.quantity > 1"
+    query = Query.of(
+        f"SELECT c.id FROM customer AS c {joins.format(condition)}", "duckdb", replace(SHOP, dialect="duckdb")
+    )
+    (found,) = (each for each in query.conditions(query.scopes[0]) if query.text(each.node) == condition)
+    assert (found.is_required, query.holds(found)) == (held, held)
+
+
 def test_threads_that_ask_first_share_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
     together = Barrier(4)
     reading = parse_module.parse_text
@@ -310,6 +347,21 @@ def test_threads_that_ask_first_share_one_query(monkeypatch: pytest.MonkeyPatch)
     with ThreadPoolExecutor(4) as pool:
         first, *others = [each.result() for each in [pool.submit(ask) for _ in range(4)]]
     assert all(one is first for one in others)
+
+
+def test_threads_share_one_parse(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    parsing = dialects_module.parse_tokens
+
+    def slow(tokens: list[Token], sql: str, grammar: Dialect) -> Any:
+        parsed.append(sql)
+        time.sleep(0.05)
+        return parsing(tokens, sql, grammar)
+
+    monkeypatch.setattr(dialects_module, "parse_tokens", slow)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: dialects_module.parse_statement("SELECT 'parsed by four'", "sqlite"), range(4)))
+    assert len(parsed) == 1
 
 
 def test_threads_share_one_resolution(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,10 @@ from itertools import product
 
 from sqlglot import exp
 
-from ...words import join_words, match_time
+from ...database.schema import ColumnKind
+from ...words import fold, join_words, match_time
 from ..dialects import quote_string_literal
-from ..findings import ColumnValueLookup, Finding
+from ..findings import ColumnValueLookup, Finding, Severity
 from ..query import Query
 from ..scope import Scope, SourceColumn
 
@@ -21,13 +22,20 @@ def find_query_pitfalls(query: Query, values: ColumnValueLookup | None) -> Itera
         for part in query.list_required_conditions(scope):
             if isinstance(part, exp.EQ | exp.NEQ) and isinstance(part.expression.unnest(), exp.Null):
                 better = f"{query.text(part.this)} IS {'NOT ' if isinstance(part, exp.NEQ) else ''}NULL"
-                place = query.text(part)
-                message = f"{place} never holds: NULL equals nothing."
-                yield Finding("always_empty", "error", message, place, f"write {better}")
-            elif isinstance(part, exp.Between):
-                yield from _check_between_bounds(part, query)
+                yield _report_unmet([part], "NULL equals nothing", scope, query, f"write {better}")
+            elif isinstance(part, exp.Between) and _has_reversed_bounds(part, query):
+                yield _report_unmet([part], "its bounds are the wrong way round", scope, query)
             elif isinstance(part, exp.EQ | exp.In) and values is not None:
                 yield from _find_absent_values(part, query, values)
+
+
+def _report_unmet(
+    parts: list[exp.Expr], why: str, scope: Scope, query: Query, advice: str = "", severity: Severity = "error"
+) -> Finding:
+    """Report conditions that never hold together, and whether the query has rows all the same."""
+    place = " AND ".join(map(query.text, parts))
+    kind = "always_empty" if query.is_emptied_by(scope) else "never_holds"
+    return Finding(kind, severity, f"{place} never holds: {why}.", place, advice)
 
 
 def _find_absent_values(part: exp.Expr, query: Query, values: ColumnValueLookup) -> Iterator[Finding]:
@@ -55,15 +63,14 @@ def _find_absent_values(part: exp.Expr, query: Query, values: ColumnValueLookup)
             yield Finding("unknown_value", "warning", f"{message}.", place, advice)
 
 
-def _check_between_bounds(node: exp.Between, query: Query) -> Iterator[Finding]:
+def _has_reversed_bounds(node: exp.Between, query: Query) -> bool:
     low, high = (query.literal(node.args[key]) for key in ("low", "high"))
     is_reversed = isinstance(low, float) and isinstance(high, float) and low > high
+    is_reversed = is_reversed and not _may_hold_texts(node.this, query)
     if isinstance(low, str) and isinstance(high, str):
         # Other texts are compared by a collation, or as what they stand for: '9' comes before '10' among numbers.
         is_reversed = low[:10] > high[:10] and all(match_time(bound, whole=False) for bound in (low, high))
-    if is_reversed and not node.args.get("symmetric"):
-        place = query.text(node)
-        yield Finding("always_empty", "error", f"{place} never holds: its bounds are the wrong way round.", place)
+    return is_reversed and not node.args.get("symmetric")
 
 
 def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[Finding]:
@@ -75,11 +82,9 @@ def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[Findi
             if value is None:
                 continue
             before = equal.setdefault(column.place, (value, part))
-            if _values_differ(before[0], value):
-                place = f"{query.text(before[1])} AND {query.text(part)}"
-                message = f"{place} never holds: one row has one {column.schema.name}."
+            if _values_differ(before[0], value, column.schema.kind):
                 advice = "use OR or IN for either, or INTERSECT for both"
-                yield Finding("always_empty", "error", message, place, advice)
+                yield _report_unmet([before[1], part], f"one row has one {column.schema.name}", scope, query, advice)
     yield from _find_contradictory_bounds(scope, query)
 
 
@@ -91,17 +96,17 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
             continue
         for column, operand in query.iterate_column_comparisons(part):
             value = query.literal(operand)
-            if isinstance(value, float) or (isinstance(value, str) and match_time(value, whole=False)):
+            is_number = isinstance(value, float) and column.schema.kind != "text"
+            if is_number or (isinstance(value, str) and match_time(value, whole=False)):
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
                 entry = lower, isinstance(part, exp.GT | exp.LT), value, part
                 bounds.setdefault(column.place, []).append(entry)
     for entries in bounds.values():
         for low, high in product([low for low in entries if low[0]], [high for high in entries if not high[0]]):
             if _is_range_empty(low[2], high[2], strict=low[1] or high[1]):
-                first, second = (low, high) if entries.index(low) < entries.index(high) else (high, low)
-                place = f"{query.text(first[3])} AND {query.text(second[3])}"
+                parts = [entry[3] for entry in sorted((low, high), key=entries.index)]
                 # People are told; what the papers feed back to a model stays as it was.
-                yield Finding("always_empty", "info", f"{place} never holds: nothing lies between.", place)
+                yield _report_unmet(parts, "nothing lies between", scope, query, severity="info")
 
 
 def _is_range_empty(low: str | float, high: str | float, *, strict: bool) -> bool:
@@ -111,10 +116,27 @@ def _is_range_empty(low: str | float, high: str | float, *, strict: bool) -> boo
     return isinstance(low, float) and isinstance(high, float) and (low > high or (strict and low == high))
 
 
-def _values_differ(first: str | float, second: str | float) -> bool:
-    if isinstance(first, str) and isinstance(second, str):
-        return first.lower() != second.lower()  # the column's collation may ignore case
-    return type(first) is type(second) and first != second
+def _may_hold_texts(node: exp.Expr, query: Query) -> bool:
+    """Whether an expression may give texts, among which '5' comes after '10'."""
+    column = query.column(node)
+    return column.schema.kind == "text" if column is not None else isinstance(node.unnest(), exp.Cast)
+
+
+def _values_differ(first: str | float, second: str | float, kind: ColumnKind) -> bool:
+    """Whether no value of a column of this kind equals both."""
+    if not isinstance(first, str) or not isinstance(second, str):
+        return type(first) is type(second) and first != second
+    # Numbers and times are spelled in several ways; a collation may ignore case, accents and signs.
+    if kind == "text":
+        return _keep_letters(first) != _keep_letters(second)
+    if kind == "time":
+        times = match_time(first), match_time(second)
+        return first[:10] != second[:10] and all(time is not None and not time["zone"] for time in times)
+    return kind == "number" and all(map(_is_numeric_text, (first, second))) and float(first) != float(second)
+
+
+def _keep_letters(text: str) -> str:
+    return "".join(filter(str.isalnum, fold(text)))
 
 
 def _is_numeric_text(text: str) -> bool:
