@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tableturn.tools.database import ColumnSchema
 from tableturn.tools.database.codes import is_count_column
-from tableturn.tools.words import is_foreign_text, split_name, stem_english_word
+from tableturn.tools.words import find_nearest_names, is_foreign_text, split_name, stem_english_word
 
 WORDS = [
     f"{stem}{ending}"
@@ -63,3 +63,7 @@ def test_a_name_is_split_alike_with_and_without_accents() -> None:
     assert split_name("prénomÉlève2") == split_name("prenomEleve2") == ("prenom", "eleve", "2")
     assert split_name("HTTPSha256_of", keep_digits=True) == ("http", "sha256", "of")
     assert is_count_column(ColumnSchema("salles_réservées", "INTEGER", "number"))
+
+
+def test_signs_of_a_name_do_not_count_where_another_is_likely_meant() -> None:
+    assert find_nearest_names("A.B.", ["a b", "price"]) == ("a b",)
