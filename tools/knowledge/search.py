@@ -367,12 +367,10 @@ class _KnowledgeSearch:
                     column and entry.text.startswith(f"use {table}.{column} instead") and not self._says_any(table)
                     for table, column in self._likely
                 )
-            case "join":
+            case _:  # a join: other kinds are found by their words alone
                 both = all(table in self._tables for table, _ in entry.about)
                 means = (self._says_all(column, extra=self._topics) for _, column in entry.about if column)
                 return both and (shares or all(means))
-            case _:
-                return False
 
     def _is_likely_used(self, item: Item) -> bool:
         """Whether a query would likely use a table or column."""
