@@ -21,10 +21,10 @@ from ..sql.texts import read_in_any_dialect, squeeze_spaces
 from .embedding import Embedding, HashedEmbedding, Vectors
 from .example import (
     AddedExamples,
+    CheckedExample,
     Example,
     FoundExample,
     Index,
-    RefusedExample,
     StoreStats,
     brief_repr,
     one_line,
@@ -131,7 +131,7 @@ class ExampleStore:
             ExampleRefused: SQL that is not one query or doesn't run (if `strict`).
             ExampleStoreError: The store cannot be written.
         """
-        refusals: list[RefusedExample] = []
+        refusals: list[CheckedExample] = []
 
         def check_each_example(examples: Sequence[Example], check: Callable[[Example], _T]) -> Iterator[_T]:
             for example in examples:
@@ -140,7 +140,7 @@ class ExampleStore:
                 except ExampleRefused as error:
                     if strict:
                         raise
-                    refusals.append(RefusedExample(example, str(error)))
+                    refusals.append(CheckedExample(example, str(error)))
 
         total = additions = updates = 0
         stream = iter(examples)
