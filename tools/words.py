@@ -329,7 +329,7 @@ def match_time(text: str, least: str = "day", *, whole: bool = True) -> re.Match
 # Names that were likely meant. There are two thresholds, because there are two things to do with such a name; where a
 # word is certainly wrong, letters are counted instead.
 
-OFFERED = 60.0
+_OFFERED = 60.0
 """Least likeness, of 100, of a name that is offered: whoever reads `did you mean` chooses, and leaves what is wrong.
 
 Of values those that are as like are looked at closely (`tools/values`): of a long one, a text may be a part.
@@ -353,11 +353,11 @@ rows have values that differ in as little, such as Mali and Bali, and none of th
 
 def find_nearest_names(name: str, names: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Return the known names most similar to `name`, best first."""
-    from rapidfuzz import fuzz, process  # only where something is wrong
+    from rapidfuzz import fuzz, process, utils  # only where something is wrong
 
     choices = list(dict.fromkeys(names))
-    target, *spread = (text.lower().replace("_", " ") for text in (name, *choices))
-    matches = process.extract(target, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=OFFERED)
+    target, *spread = (utils.default_process(text.replace("_", " ")) for text in (name, *choices))
+    matches = process.extract(target, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=_OFFERED)
     return tuple(choices[index] for _, _, index in matches)
 
 
@@ -379,11 +379,11 @@ def compute_max_typos(word: str, *, is_value: bool = False) -> int:
     return sum(len(word) >= letters for letters in (OF_A_VALUE if is_value else IN_WORD))
 
 
-def find_similar(word: str, words: Collection[str]) -> list[tuple[int, str]]:
+def find_similar(word: str, words: Collection[str], *, is_value: bool = False) -> list[tuple[int, str]]:
     """Return the known words that `word` may misspell, with the number of wrong letters."""
     from rapidfuzz.distance import OSA
 
-    most = compute_max_typos(word)
+    most = compute_max_typos(word, is_value=is_value)
     distances = ((OSA.distance(word, other, score_cutoff=most), other) for other in words)
     return sorted(pair for pair in distances if pair[0] <= most)
 

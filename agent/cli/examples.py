@@ -154,11 +154,11 @@ def _import_queries(files: list[Path], database: Database, examples: ExampleStor
         except SettingsError as error:
             problems.report_unreadable_file(str(error))
             continue
-        doubtful = [pair for pair in pairs if pair.doubt]
+        doubtful = [pair for pair in pairs if pair.reason]
         for pair in doubtful:
-            warn(f"{'imported' if trust else 'not imported'}: {pair.example.question!r}: {pair.doubt}")
+            warn(f"{'imported' if trust else 'not imported'}: {pair.example.question!r}: {pair.reason}")
         doubts += 0 if trust else len(doubtful)
-        additions.append(examples.add((pair.example for pair in pairs if trust or not pair.doubt), strict=False))
+        additions.append(examples.add((pair.example for pair in pairs if trust or not pair.reason), strict=False))
         for refusal in additions[-1].refused:
             problems.refuse(refusal.reason)
     _report_additions(

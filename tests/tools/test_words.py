@@ -8,7 +8,13 @@ import pytest
 from tableturn.tools.database import ColumnSchema
 from tableturn.tools.database.codes import is_count_column
 from tableturn.tools.labels import read_languages
-from tableturn.tools.words import FUNCTION_WORDS, is_foreign_text, split_name, stem_english_word
+from tableturn.tools.words import (
+    FUNCTION_WORDS,
+    find_nearest_names,
+    is_foreign_text,
+    split_name,
+    stem_english_word,
+)
 
 WORDS = [
     f"{stem}{ending}"
@@ -70,3 +76,7 @@ def test_common_english_words_are_each_written_once() -> None:
     common = read_languages()["en"]["common"].split()
     assert set(common) >= FUNCTION_WORDS
     assert len(common) == len(set(common))
+
+
+def test_signs_of_a_name_do_not_count_where_another_is_likely_meant() -> None:
+    assert find_nearest_names("A.B.", ["a b", "price"]) == ("a b",)

@@ -41,6 +41,15 @@ class ChartAxis:
     unit: TimeUnit = "second"  # of times, the finest part that is given
     form: ColumnFormat = PLAIN_NUMBER  # of numbers
 
+    def format(self, value: object) -> str:
+        """Return a place on the axis as text; a date or time is as fine as the axis."""
+        text = str(value)
+        if self.scale != "time":
+            return text
+        if self.unit in ("year", "quarter"):
+            return text[:4] if self.unit == "year" else f"{text[:4]} Q{(int(text[5:7]) + 2) // 3}"
+        return format_cell(text, ColumnFormat(self.unit), self.form.locale)
+
 
 @dataclass(frozen=True)
 class ChartMark:
@@ -118,13 +127,6 @@ def render_chart_image(spec: Spec, kind: Picture) -> bytes:
 def can_render_charts() -> bool:
     """Whether the package that renders charts as images is installed."""
     return find_spec("vl_convert") is not None
-
-
-def format_time_by_unit(value: str, unit: TimeUnit, locale: str = "") -> str:
-    """Format a date or time as text, to the precision of `unit`."""
-    if unit in ("year", "quarter"):
-        return value[:4] if unit == "year" else f"{value[:4]} Q{(int(value[5:7]) + 2) // 3}"
-    return format_cell(value, ColumnFormat(unit), locale)
 
 
 def _make_data_row(chart: Chart, mark: ChartMark) -> Spec:

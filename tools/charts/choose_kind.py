@@ -20,7 +20,7 @@ from ..database.table import Cell
 from ..formats import PLAIN, PLAIN_NUMBER, ColumnFormat, choose_column_formats, format_cell
 from ..terminal import sanitize_text
 from ..words import ISO_TIME, humanize_name, split_name, stem_english_word
-from .chart import Chart, ChartAxis, ChartMark, Kind, TimeUnit, format_time_by_unit
+from .chart import Chart, ChartAxis, ChartMark, Kind, TimeUnit
 from .wish import ChartRequest
 
 # Points in time; something measured; named groups; numbers or keys that name; bytes, mixtures, nothing but NULL.
@@ -108,8 +108,7 @@ class _ChartColumn:
 
     def text(self, row: int) -> str:
         """Return the column's value in a row as text for people."""
-        value = str(self.values[row])
-        return format_time_by_unit(value, self.unit, self.form.locale) if self.role == "time" else value
+        return _make_axis(self).format(self.values[row])
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..formats import PLAIN_NUMBER, ColumnFormat, format_cell
-from .chart import Chart, ChartAxis, ChartMark, format_time_by_unit
+from .chart import Chart, ChartAxis
 
 _COLOURS = ("blue", "yellow", "red", "cyan", "green", "magenta", "bright_blue", "bright_yellow", "bright_red", "white")
 _HEIGHT, _WIDEST, _BAR = 18, 100, 40
@@ -40,15 +40,9 @@ def draw_chart(chart: Chart, console: Console) -> RenderableType:
     elif chart.kind == "histogram" and chart.x:
         body = _draw_bar_chart(_count_values_per_bin(chart, chart.x.form), plain)
     else:
-        bars = [(_format_x_label(chart.x, mark), mark.group, mark.y) for mark in chart.marks]
+        bars = [(chart.x.format(mark.x) if chart.x else "", mark.group, mark.y) for mark in chart.marks]
         body = _draw_bar_chart(bars, plain, chart.y.form)
     return Group(Text(about, style="dim"), body) if about else Group(body)
-
-
-def _format_x_label(axis: ChartAxis | None, mark: ChartMark) -> str:
-    if axis is None:
-        return ""
-    return format_time_by_unit(str(mark.x), axis.unit, axis.form.locale) if axis.scale == "time" else str(mark.x)
 
 
 def _draw_bar_chart(

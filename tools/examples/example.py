@@ -64,11 +64,11 @@ class FoundExample:
 
 
 @dataclass(frozen=True)
-class RefusedExample:
-    """An example that was not added, and the reason."""
+class CheckedExample:
+    """An example, and the reason not to add it; empty if there is none."""
 
     example: Example
-    reason: str
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class AddedExamples:
 
     added: int = 0
     known: int = 0
-    refused: tuple[RefusedExample, ...] = ()
+    refused: tuple[CheckedExample, ...] = ()
     updated: int = 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +22,7 @@ from ..sql.contradictions import find_missing_rank
 from ..sql.mend import mend_string_quotes
 from ..sql.parse import join_split_operators, return_default_if_unparsable
 from ..words import make_word_set, stems
-from .example import Example, brief_repr, one_line, parse_example_fields, parse_example_json
+from .example import CheckedExample, Example, brief_repr, one_line, parse_example_fields, parse_example_json
 from .masking import parse_compact_schema
 from .rights import database_identity, make_example, render_used_tables
 from .store import ExampleStore, check_example, make_refusal_error
@@ -181,14 +181,6 @@ class DatabaseFolder:
         """Close all open databases of the folder."""
         while self._open:
             self._open.popitem()[1].close()
-
-
-@dataclass(frozen=True)
-class CheckedExample:
-    """An example whose SQL runs, with a doubt about the answer; empty if none."""
-
-    example: Example
-    doubt: str = ""
 
 
 def read_verified_examples(

@@ -30,8 +30,9 @@ _SMALL = FUNCTION_WORDS | make_word_set("list number order total")
 
 _ENDS_LIST = make_word_set("of for whose that with where which who from in by order sorted ordered ? .")
 
-_PIECE = re.compile(r""""(?:[^"]|"")*"|`(?:[^`]|``)*`|'(?:[^']|'')*'|[-~]>|[^\W\d]\w*|\S""")
-_NAME = re.compile(r'"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^\W\d]\w*')
+_NAME = re.compile(r'(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^\W\d]\w*)')
+_PATH = re.compile(rf"{_NAME.pattern}(?:\.{_NAME.pattern})*")
+_PIECE = re.compile(rf"{_PATH.pattern}|'(?:[^']|'')*'|[-~]>|\S")
 _ASIDE = re.compile(r"\[[^\]]*(?:\]|\Z)|'(?:[^']|'')*'")
 
 
@@ -108,9 +109,8 @@ def parse_compact_schema(text: str) -> Schema:
 def _parse_table_line(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     """Return the table that a line describes, with foreign keys; None if the line has none."""
     pieces = [piece for piece in _PIECE.findall(line) if piece != "^"] or ["("]
-    path = _parse_dotted_name(pieces)
-    body = pieces[2 * len(path) - 1 :]
-    if not _NAME.fullmatch(pieces[0]) or body[:1] != ["("]:
+    path, body = _extract_names(pieces[:1]), pieces[1:]
+    if not path or body[:1] != ["("]:
         return None
     table = ".".join(path)
     columns: list[ColumnSchema] = []
@@ -118,31 +118,23 @@ def _parse_table_line(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     primary = 0
     for item in _split_parenthesized_items(body[1:]):
         start, is_primary = "".join(item[:1]), item[1:2] == ["*"]
-        if _NAME.fullmatch(start):
+        if names := _extract_names(item[:1]):
             primary += is_primary
             kind = cast(ColumnKind, next((piece for piece in item[1:4] if piece in get_args(ColumnKind)), "text"))
             likely = item[1:3] == ["~", "*"]
-            columns.append(ColumnSchema(unquote(start), "", kind, primary * is_primary, likely_key=likely))
+            columns.append(ColumnSchema(names[0], "", kind, primary * is_primary, likely_key=likely))
         elif start != "(":
             continue
         for place, arrow in enumerate(item):
             if arrow in ("->", "~>"):
-                target = _parse_dotted_name(item[place + 1 :])
-                # A column's own `a -> t.b`, or `(a, b) -> t(c, d)`.
-                key_columns, references = _extract_names(item[:place]), _extract_names(item[place + 2 * len(target) :])
-                if start != "(":
-                    key_columns, target, references = key_columns[:1], target[:-1], target[-1:]
+                target = _extract_names(item[place + 1 : place + 2])
+                if names:  # a column's own `a -> t.b`
+                    key_columns, target, references = names[:1], target[:-1], target[-1:]
+                else:  # `(a, b) -> t(c, d)`
+                    key_columns, references = _extract_names(item[:place]), _extract_names(item[place + 2 :])
                 if target and references:
                     keys.append(ForeignKey(table, key_columns, ".".join(target), references, arrow == "~>"))
     return TableSchema(table, tuple(columns), schema=".".join(path[:-1])), keys
-
-
-def _parse_dotted_name(pieces: Sequence[str]) -> tuple[str, ...]:
-    """Return the parts of the dotted name at the start of the pieces."""
-    end = 1
-    while pieces[end : end + 1] == ["."]:
-        end += 2
-    return tuple(map(unquote, pieces[:end:2]))
 
 
 def _split_parenthesized_items(pieces: Iterable[str]) -> list[list[str]]:
@@ -161,7 +153,8 @@ def _split_parenthesized_items(pieces: Iterable[str]) -> list[list[str]]:
 
 
 def _extract_names(pieces: Iterable[str]) -> tuple[str, ...]:
-    return tuple(unquote(piece) for piece in pieces if _NAME.fullmatch(piece))
+    paths = (piece for piece in pieces if _PATH.fullmatch(piece))
+    return tuple(unquote(name) for path in paths for name in _NAME.findall(path))
 
 
 @lru_cache(maxsize=1_024)

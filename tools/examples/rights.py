@@ -40,11 +40,8 @@ def make_example(
     It has the part of the schema that it uses, and the record of its rights. Where it is not shared with other
     databases' questions, it is found under its `database_identity` alone.
     """
-    schema, owner, rights = (
-        render_used_tables(sql, database.schema()),
-        database_identity(database),
-        write_approval_record(database, sql),
-    )
+    schema, rights = render_used_tables(sql, database.schema()), write_approval_record(database, sql)
+    owner = database_identity(database)
     return Example(
         question, sql, database.name, schema, simplified, source, shared, owner=owner, rights=rights, author=author
     )

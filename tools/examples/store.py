@@ -21,10 +21,10 @@ from ..sql.texts import read_in_any_dialect, squeeze_spaces
 from .embedding import Embedding, HashedEmbedding, Vectors
 from .example import (
     AddedExamples,
+    CheckedExample,
     Example,
     FoundExample,
     Index,
-    RefusedExample,
     StoreStats,
     brief_repr,
     one_line,
@@ -34,7 +34,7 @@ from .example import (
 )
 from .masking import mask
 from .rights import VERIFIED, Standing, Verify, parse_approval_record, rank_example_rights, restrict_example
-from .tables import ChromaBackend, ChromaTable, Fields, MemoryBackend, MemoryTable, Row
+from .tables import ChromaBackend, Fields, MemoryBackend, Row
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -49,7 +49,6 @@ _BATCH = 1_000
 ENOUGH_SHARED = 50
 """Shared examples that are enough to choose from; with fewer, the built-in ones are shown too."""
 
-_Table = MemoryTable | ChromaTable
 _T = TypeVar("_T")
 
 
@@ -107,11 +106,11 @@ class ExampleStore:
 
         Only examples that are new since the last call are read. The identity is the `database_identity`.
         """
-        view, pairs = self.seen_by(database), self._backend.table(identity, PAIRS)
-        if not (ids := pairs.list_row_ids()):
+        view, pairs = self.seen_by(database), (identity, PAIRS)
+        if not (ids := self._backend.list_row_ids(pairs)):
             return
         cache = self._standings.setdefault((identity, database.rights, database.schema().version), {})
-        new = pairs.get([id_ for id_ in ids if id_ not in cache])
+        new = self._backend.get(pairs, [id_ for id_ in ids if id_ not in cache])
         for id_, row in new.items():
             hit = view._read_visible(row)
             cache[id_] = rank_example_rights(hit.example, database) if hit and hit.example.source in VERIFIED else None
@@ -119,7 +118,8 @@ class ExampleStore:
         vector = self.embedding([question])[0]
         for standing in sorted(set(standings.values()), reverse=True):
             among = [id_ for id_, rank in standings.items() if rank == standing]
-            yield [hit.example for row in pairs.find_nearest_rows(vector, k, among) if (hit := view._read_visible(row))]
+            rows = self._backend.find_nearest_rows(pairs, vector, k, among)
+            yield [hit.example for row in rows if (hit := view._read_visible(row))]
 
     def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> AddedExamples:
         """Add examples that are not stored yet; `verify` is called with each new one.
@@ -131,7 +131,7 @@ class ExampleStore:
             ExampleRefused: SQL that is not one query or doesn't run (if `strict`).
             ExampleStoreError: The store cannot be written.
         """
-        refusals: list[RefusedExample] = []
+        refusals: list[CheckedExample] = []
 
         def check_each_example(examples: Sequence[Example], check: Callable[[Example], _T]) -> Iterator[_T]:
             for example in examples:
@@ -140,7 +140,7 @@ class ExampleStore:
                 except ExampleRefused as error:
                     if strict:
                         raise
-                    refusals.append(RefusedExample(example, str(error)))
+                    refusals.append(CheckedExample(example, str(error)))
 
         total = additions = updates = 0
         stream = iter(examples)
@@ -186,11 +186,10 @@ class ExampleStore:
         """Remove examples by identifier; return the number removed."""
         count = 0
         for room in self._backend.list_room_names():
-            pairs = self._backend.table(room, PAIRS)
-            rows = pairs.get(ids)
-            pairs.remove(list(rows))
+            rows = self._backend.get((room, PAIRS), ids)
+            self._backend.remove((room, PAIRS), list(rows))
             for row in rows.values():
-                self._remove_unused_keys(room, pairs, row)
+                self._remove_unused_keys(room, row)
             count += len(rows)
         self._record_store_change()
         return count
@@ -212,7 +211,7 @@ class ExampleStore:
 
     def holds_own(self, database: str) -> bool:
         """Whether the store has private examples of the database with this identity."""
-        return bool(database) and self._backend.table(database, PAIRS).count() > 0
+        return bool(database) and self._backend.count((database, PAIRS)) > 0
 
     def count(self) -> int:
         """Return the number of examples."""
@@ -234,11 +233,10 @@ class ExampleStore:
         examples there.)
         """
         for room in self._backend.list_room_names():
-            pairs = self._backend.table(room, PAIRS)
-            ids = pairs.list_row_ids()
+            ids = self._backend.list_row_ids((room, PAIRS))
             for start in reversed(range(0, len(ids), _BATCH)):  # the first pair with a key goes on standing for it
                 part = ids[start : start + _BATCH]
-                rows = pairs.get(part)
+                rows = self._backend.get((room, PAIRS), part)
                 records = [make_record(_parse_stored_example(rows[id_]), id_=id_) for id_ in part if id_ in rows]
                 self._put_records(room, records, tuple(_TABLES.values()))
         return self.count()
@@ -251,7 +249,7 @@ class ExampleStore:
         room = database if self.holds_own(database) else ""
         if self._reader is not None:
             key = (key, self._reader.rights, self._reader.schema().version)
-        state = (*self._changes, *(self._backend.table(room, PAIRS).count() for room in (SHARED, room)))
+        state = (*self._changes, *(self._backend.count((room, PAIRS)) for room in (SHARED, room)))
         with self._lock:
             entry = self._cache.get((key, room))
             if entry is None or entry[0] != state:
@@ -270,7 +268,7 @@ class ExampleStore:
 
     def _get_further_store(self) -> ExampleStore | None:
         """Return the store of additional shared examples; None if this store has enough."""
-        if not self._make_further or self._backend.table(SHARED, PAIRS).count() >= ENOUGH_SHARED:
+        if not self._make_further or self._backend.count((SHARED, PAIRS)) >= ENOUGH_SHARED:
             return None
         return self._make_further()
 
@@ -284,17 +282,17 @@ class ExampleStore:
 
     def _find_nearest_of_database(self, room: str, index: Index, vector: Vectors, k: int) -> list[FoundExample]:
         """Return the k examples of a room whose keys are nearest to a vector."""
-        keys, limit = self._backend.table(room, _TABLES[index]), k
-        while k > 0 and (rows := keys.find_nearest_rows(vector, limit)):
-            pairs = keys if index == "question" else self._backend.table(room, PAIRS)
-            first = pairs.get(list({key.fields["pair"]: key for key in rows})) if index != "question" else {}
-            hits = [hit for key in rows if (hit := self._read_by_key(index, key, pairs, first))]
+        limit = k
+        while k > 0 and (rows := self._backend.find_nearest_rows((room, _TABLES[index]), vector, limit)):
+            ids = [] if index == "question" else list({key.fields["pair"]: key for key in rows})
+            first = self._backend.get((room, PAIRS), ids)
+            hits = [hit for key in rows if (hit := self._read_by_key(room, index, key, first))]
             if len(hits) >= k or len(rows) < limit:
                 return hits[:k]
             limit *= 4
         return []
 
-    def _read_by_key(self, index: Index, key: Row, pairs: _Table, first: Mapping[str, Row]) -> FoundExample | None:
+    def _read_by_key(self, room: str, index: Index, key: Row, first: Mapping[str, Row]) -> FoundExample | None:
         """Return the example of a key, or another with the same key if the first is unreadable."""
         if index == "question":
             return self._read_visible(key, key.similarity, key.fields["sql"])
@@ -302,14 +300,15 @@ class ExampleStore:
         pair = first.get(key.fields["pair"])
         if pair and (hit := self._read_visible(pair, key.similarity, skeleton)):
             return hit
-        others = pairs.find_rows_by_value(_KEY_FIELDS[index], key.id, None if self._reader else 1)
+        limit = None if self._reader else 1
+        others = self._backend.find_rows_by_value((room, PAIRS), _KEY_FIELDS[index], key.id, limit)
         return next(filter(None, (self._read_visible(other, key.similarity, skeleton) for other in others)), None)
 
     def _scan_room_examples(self, room: str) -> Iterator[FoundExample]:
-        return filter(None, map(self._read_visible, self._backend.table(room, PAIRS).scan()))
+        return filter(None, map(self._read_visible, self._backend.scan((room, PAIRS))))
 
     def _count_rows(self, table: str) -> int:
-        return sum(self._backend.table(room, table).count() for room in self._backend.list_room_names())
+        return sum(self._backend.count((room, table)) for room in self._backend.list_room_names())
 
     def _record_store_change(self) -> None:
         with self._lock:
@@ -325,7 +324,7 @@ class ExampleStore:
         unknown: list[Example] = []
         changes: list[ExampleRecord] = []
         for room, batch in by_room.items():
-            rows = self._backend.table(room, PAIRS).get(list(batch))
+            rows = self._backend.get((room, PAIRS), list(batch))
             unknown += [example for id_, example in batch.items() if id_ not in rows]
             for id_, row in rows.items():
                 new = old = _parse_stored_example(row)
@@ -348,12 +347,12 @@ class ExampleStore:
             rows[table][id_] = text, fields
         rows[PAIRS] = dict(reversed(rows[PAIRS].items()))
         for table, of_table in rows.items():
-            old_rows = {} if table in anew else self._backend.table(room, table).get(list(of_table))
+            old_rows = {} if table in anew else self._backend.get((room, table), list(of_table))
             rows[table] = {id_: row for id_, row in of_table.items() if id_ not in old_rows}
         vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in rows.items() if new}
         for table, of_table in vectors.items():
-            ids, fields = list(rows[table]), [fields for _, fields in rows[table].values()]
-            self._backend.table(room, table).put(ids, of_table, fields, anew=table in anew)
+            fields = {id_: fields for id_, (_, fields) in rows[table].items()}
+            self._backend.put((room, table), fields, of_table, anew=table in anew)
         if rows[PAIRS]:
             self._record_store_change()
         return len(rows[PAIRS])
@@ -361,19 +360,18 @@ class ExampleStore:
     def _replace_record(self, entry: ExampleRecord) -> None:
         """Replace a stored example and its keys, keys first."""
         room = get_room(entry.example)
-        pairs = self._backend.table(room, PAIRS)
-        before = pairs.get([entry.id])
+        before = self._backend.get((room, PAIRS), [entry.id])
         self._put_records(room, [entry], (PAIRS,))
         self._standings.clear()
         for row in before.values():
-            self._remove_unused_keys(room, pairs, row)
+            self._remove_unused_keys(room, row)
 
-    def _remove_unused_keys(self, room: str, pairs: _Table, row: Row) -> None:
+    def _remove_unused_keys(self, room: str, row: Row) -> None:
         """Remove the keys of a row that no stored example uses any more."""
         for index, names in _KEY_FIELDS.items():
             keys = {row.fields[name] for name in names}
-            orphans = [key for key in keys if not pairs.find_rows_by_value(names, key, 1)]
-            self._backend.table(room, _TABLES[index]).remove(orphans)
+            orphans = [key for key in keys if not self._backend.find_rows_by_value((room, PAIRS), names, key, 1)]
+            self._backend.remove((room, _TABLES[index]), orphans)
 
 
 def _get_example_forms(example: Example) -> dict[str, str]:

@@ -6,9 +6,9 @@ import hashlib
 import struct
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
@@ -88,63 +88,58 @@ def has_example_store(location: str | Path) -> bool:
         return True
 
 
-class MemoryTable:
-    """A table of vectors and text fields in memory, with exact search."""
+Table = tuple[str, str]
+"""A room of the store, and the name of a table in it. A table that nothing was written to is an empty one."""
+
+
+class MemoryBackend:
+    """Tables of vectors and text fields in memory, with exact search."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, tuple[Row, Vectors]] = {}
+        self._tables: dict[Table, dict[str, tuple[Row, Vectors]]] = defaultdict(dict)
 
-    def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields], *, anew: bool = False) -> None:
-        """Write rows; existing ones are kept, or replaced if `anew`. Identifiers are distinct."""
-        for id_, vector, row in zip(ids, vectors, fields, strict=True):
-            if anew or id_ not in self._rows:
-                self._rows[id_] = Row(id_, row), vector
+    def put(self, table: Table, rows: Mapping[str, Fields], vectors: Vectors, *, anew: bool = False) -> None:
+        """Write rows by identifier; existing ones are kept, or replaced if `anew`."""
+        old_rows = self._tables[table]
+        for (id_, fields), vector in zip(rows.items(), vectors, strict=True):
+            if anew or id_ not in old_rows:
+                old_rows[id_] = Row(id_, fields), vector
 
-    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+    def get(self, table: Table, ids: Sequence[str]) -> dict[str, Row]:
         """Return the existing rows with the given identifiers, by identifier."""
-        return {id_: entry[0] for id_ in ids if (entry := self._rows.get(id_))}
+        rows = self._tables[table]
+        return {id_: rows[id_][0] for id_ in ids if id_ in rows}
 
-    def find_rows_by_value(self, names: Sequence[str], value: str, limit: int | None) -> list[Row]:
+    def find_rows_by_value(self, table: Table, names: Sequence[str], value: str, limit: int | None) -> list[Row]:
         """Return rows in which one of the named fields is `value`."""
-        return [row for row in self.scan() if value in map(row.fields.get, names)][:limit]
+        return [row for row in self.scan(table) if value in map(row.fields.get, names)][:limit]
 
-    def find_nearest_rows(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
+    def find_nearest_rows(self, table: Table, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
         """Return the k rows nearest to a vector, best first, searching only `among` if given."""
         id_set = None if among is None else frozenset(among)
-        entries = [entry for id_, entry in list(self._rows.items()) if id_set is None or id_ in id_set]
+        entries = [entry for id_, entry in list(self._tables[table].items()) if id_set is None or id_ in id_set]
         vectors = np.reshape([entry for _, entry in entries], (len(entries), len(vector)))
         # Not by BLAS, whose threads spin for longer than they compute.
         similarities = np.einsum("ij,j->i", vectors, vector).round(_DECIMALS)
         order = np.argsort(-similarities, kind="stable")[:k]
         return [entries[i][0]._replace(similarity=float(similarities[i])) for i in order]
 
-    def remove(self, ids: Iterable[str]) -> None:
+    def remove(self, table: Table, ids: Iterable[str]) -> None:
         """Remove rows; unknown identifiers are ignored."""
         for id_ in ids:
-            self._rows.pop(id_, None)
+            self._tables[table].pop(id_, None)
 
-    def scan(self) -> Iterator[Row]:
+    def scan(self, table: Table) -> Iterator[Row]:
         """Yield all rows in insertion order, without rows added during the scan."""
-        return (row for row, _ in list(self._rows.values()))
+        return (row for row, _ in list(self._tables[table].values()))
 
-    def list_row_ids(self) -> list[str]:
+    def list_row_ids(self, table: Table) -> list[str]:
         """Return the identifiers of all rows."""
-        return list(self._rows)
+        return list(self._tables[table])
 
-    def count(self) -> int:
+    def count(self, table: Table) -> int:
         """Return the number of rows."""
-        return len(self._rows)
-
-
-class MemoryBackend:
-    """The in-memory backend of an example store: its tables by room and name."""
-
-    def __init__(self) -> None:
-        self._tables: dict[tuple[str, str], MemoryTable] = {}
-
-    def table(self, room: str, name: str) -> MemoryTable:
-        """Return a table; it may be empty."""
-        return self._tables.setdefault((room, name), MemoryTable())
+        return len(self._tables[table])
 
     def list_room_names(self) -> list[str]:
         """Return the names of all rooms that have a table, in alphabetical order."""
@@ -155,73 +150,8 @@ class MemoryBackend:
         self._tables.clear()
 
 
-@dataclass(frozen=True)
-class ChromaTable:
-    """A table in Chroma, whose collection is made when something is first written."""
-
-    backend: ChromaBackend
-    room: str
-    name: str
-
-    def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields], *, anew: bool = False) -> None:
-        self.backend.make_collection(self.room, self.name)
-        for start in range(0, len(fields), self.backend.batch):
-            part = slice(start, start + self.backend.batch)
-            rows = [dict(row) for row in fields[part]]
-            self.call("upsert" if anew else "add", list(ids[part]), vectors[part], rows)
-
-    def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        return {row.id: row for row in self._get_rows(ids=list(ids))} if ids else {}
-
-    def find_rows_by_value(self, names: Sequence[str], value: str, limit: int | None) -> list[Row]:
-        tests = [{name: value} for name in names]
-        return self._get_rows(where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
-
-    def find_nearest_rows(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
-        includes = ["metadatas", "distances"]
-        result = self.call("query", vector[None], ids=among and list(among), n_results=k, include=includes)
-        parts = (result[part][0] if result else () for part in ("ids", *includes))
-        # Chroma goes on finding what another process removed, without its fields.
-        rows = [Row(id_, row, round(1.0 - far, _DECIMALS)) for id_, row, far in zip(*parts, strict=True) if row]
-        return sorted(rows, key=lambda row: (-row.similarity, row.id))
-
-    def remove(self, ids: Sequence[str]) -> None:
-        if ids:
-            self.call("delete", ids=list(ids))
-
-    def scan(self) -> Iterator[Row]:
-        offset = 0
-        while rows := self._get_rows(limit=_PAGE, offset=offset):
-            yield from rows
-            offset += len(rows)
-
-    def list_row_ids(self) -> list[str]:
-        return (self.call("get", include=[]) or {"ids": []})["ids"]
-
-    def count(self) -> int:
-        return self.call("count") or 0
-
-    def _get_rows(self, **which: Any) -> list[Row]:
-        result = self.call("get", include=["metadatas"], **which)
-        return list(map(Row, result["ids"], result["metadatas"])) if result else []
-
-    def call(self, method: str, *values: Any, **options: Any) -> Any:
-        """Call a method of the table's collection by name; None if there is no collection."""
-        from chromadb.errors import NotFoundError
-
-        def call_collection() -> Any:
-            with suppress(NotFoundError):
-                collection = self.backend.client.get_collection(
-                    _make_collection_name(self.room, self.name), embedding_function=None
-                )
-                return getattr(collection, method)(*values, **options)
-
-        self.backend.check_index_files()
-        return self.backend.call_chroma(call_collection)
-
-
 class ChromaBackend:
-    """The Chroma backend of an example store: tables marked with the embedding's name."""
+    """The same tables in Chroma, each a collection that is marked with the embedding's name."""
 
     def __init__(self, location: str | Path, embedding: str) -> None:
         """Open or make the store in a folder, or at a Chroma server's URL.
@@ -243,18 +173,63 @@ class ChromaBackend:
             _close_chroma_client(self.client)
             raise
 
-    def table(self, room: str, name: str) -> ChromaTable:
-        return ChromaTable(self, room, name)
-
-    def make_collection(self, room: str, name: str) -> None:
-        """Make the collection of a table if it doesn't exist."""
+    def put(self, table: Table, rows: Mapping[str, Fields], vectors: Vectors, *, anew: bool = False) -> None:
         settings: Any = {
             "configuration": {"hnsw": _HNSW},
-            "metadata": {"format": FORMAT, "embedding": self._embedding, "room": room},
+            "metadata": {"format": FORMAT, "embedding": self._embedding, "room": table[0]},
             "embedding_function": None,
         }
-        full = _make_collection_name(room, name)
-        self.call_chroma(lambda: self.client.get_or_create_collection(full, **settings))
+        self.call_chroma(lambda: self.client.get_or_create_collection(_make_collection_name(table), **settings))
+        ids, fields = list(rows), list(map(dict, rows.values()))
+        for part in (slice(start, start + self.batch) for start in range(0, len(ids), self.batch)):
+            self._call(table, "upsert" if anew else "add", ids[part], vectors[part], fields[part])
+
+    def get(self, table: Table, ids: Sequence[str]) -> dict[str, Row]:
+        return {row.id: row for row in self._get_rows(table, ids=list(ids))} if ids else {}
+
+    def find_rows_by_value(self, table: Table, names: Sequence[str], value: str, limit: int | None) -> list[Row]:
+        tests = [{name: value} for name in names]
+        return self._get_rows(table, where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
+
+    def find_nearest_rows(self, table: Table, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
+        includes = ["metadatas", "distances"]
+        result = self._call(table, "query", vector[None], ids=among and list(among), n_results=k, include=includes)
+        parts = (result[part][0] if result else () for part in ("ids", *includes))
+        # Chroma goes on finding what another process removed, without its fields.
+        rows = [Row(id_, row, round(1.0 - far, _DECIMALS)) for id_, row, far in zip(*parts, strict=True) if row]
+        return sorted(rows, key=lambda row: (-row.similarity, row.id))
+
+    def remove(self, table: Table, ids: Sequence[str]) -> None:
+        if ids:
+            self._call(table, "delete", ids=list(ids))
+
+    def scan(self, table: Table) -> Iterator[Row]:
+        offset = 0
+        while rows := self._get_rows(table, limit=_PAGE, offset=offset):
+            yield from rows
+            offset += len(rows)
+
+    def list_row_ids(self, table: Table) -> list[str]:
+        return (self._call(table, "get", include=[]) or {"ids": []})["ids"]
+
+    def count(self, table: Table) -> int:
+        return self._call(table, "count") or 0
+
+    def _get_rows(self, table: Table, **which: Any) -> list[Row]:
+        result = self._call(table, "get", include=["metadatas"], **which)
+        return list(map(Row, result["ids"], result["metadatas"])) if result else []
+
+    def _call(self, table: Table, method: str, *values: Any, **options: Any) -> Any:
+        """Call a method of a table's collection by name; None if there is no collection."""
+        from chromadb.errors import NotFoundError
+
+        def call_collection() -> Any:
+            with suppress(NotFoundError):
+                collection = self.client.get_collection(_make_collection_name(table), embedding_function=None)
+                return getattr(collection, method)(*values, **options)
+
+        self._check_index_files()
+        return self.call_chroma(call_collection)
 
     def list_room_names(self) -> list[str]:
         return sorted({str((collection.metadata or {}).get("room", "")) for collection in self._list_collections()})
@@ -285,7 +260,7 @@ class ChromaBackend:
     def _list_collections(self) -> list[Collection]:
         return [c for c in self.call_chroma(self.client.list_collections) if c.name.startswith("tableturn.")]
 
-    def check_index_files(self) -> None:
+    def _check_index_files(self) -> None:
         """Check once, before Chroma reads the index files, that none is damaged."""
         if not self._checked and "://" not in self._where and (path := find_damaged_index(Path(self._where))):
             raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {path.name}{_REPAIR}")
@@ -313,8 +288,9 @@ class ChromaBackend:
                 self.call_chroma(lambda collection=collection, name=name: collection.modify(name=name))
 
 
-def _make_collection_name(room: str, name: str) -> str:
+def _make_collection_name(table: Table) -> str:
     # Chroma allows few characters in names, database names may have any.
+    room, name = table
     code = hashlib.sha256(room.encode()).hexdigest()[:16] if room else "shared"
     return f"tableturn.{code}.{name}"
 

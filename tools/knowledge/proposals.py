@@ -55,7 +55,11 @@ class _QueryParts:
     """The conditions and aggregates of a query, with qualified column names."""
 
     def __init__(self, query: Query) -> None:
-        self.query = query
+        self.query, self._qualified = query, query.edit()
+        for column in query.columns:
+            qualify_column(copy := self._qualified.of(column.node), column.item, query.schema)
+            for part in copy.parts:
+                part.set("quoted", not part.name.isidentifier())
         conditions = (condition for scope in query.scopes for condition in query.conditions(scope))
         # What CASE tells apart in an aggregate is a part of a metric, and no term.
         parts = (part.node for part in conditions if part.clause != "counted" or query.around(part.node, exp.Filter))
@@ -65,13 +69,7 @@ class _QueryParts:
 
     def write_qualified(self, node: exp.Expr) -> str:
         """Return an expression of the query as SQL, with columns qualified by the schema's tables."""
-        query, copy = self.query, node.copy()
-        for original, column in zip(*(query.find(exp.Column, within=tree) for tree in (node, copy)), strict=True):
-            if match := query.column(original):
-                qualify_column(column, match.item, query.schema)
-                for part in column.parts:
-                    part.set("quoted", not part.name.isidentifier())
-        return copy.sql(dialect=query.schema.dialect)
+        return self._qualified.of(node).sql(dialect=self.query.schema.dialect)
 
     def place(self, node: exp.Expr | None) -> Item | None:
         """Return the table and column that a node refers to; None if it is not a column."""

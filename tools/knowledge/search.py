@@ -74,13 +74,11 @@ _ADDRESSES = frozenset(
 )
 """Stems of words that define nothing before a colon or `ist`: `Please remember: ...`, `Das ist ...`."""
 
-_FAMILIAR = frozenset(
-    """
+_FAMILIAR = make_word_set("""
     AD AM AND ASC ASAP AVG BC CEO CFO CM COUNT CSV CTO DB DESC DVD EN EST ETC EU FAQ FR GB GMT HTML HTTP ID IDS IN IP IT
     JSON KG KM KPI LA LIMIT MAX MB MIN NASA NO NOT NULL NY OK OR PC PDF PIN PM PNG SQL SUM TV UK UN URL US USA USD UTC
     VIP XML YES ZIP EUR GBP JPY YTD MTD QTD TOP ALL ANY BY ON OF TO IS ARE WHO HOW WHAT WHEN I
-""".split()  # noqa: SIM905 - read as a sentence
-)
+""")
 """Abbreviations that need no explanation, and words that people write in capitals."""
 
 
@@ -369,12 +367,10 @@ class _KnowledgeSearch:
                     column and entry.text.startswith(f"use {table}.{column} instead") and not self._says_any(table)
                     for table, column in self._likely
                 )
-            case "join":
+            case _:  # a join: other kinds are found by their words alone
                 has_all_tables = all(table in self._tables for table, _ in entry.about)
                 means = (self._says_all(column, extra=self._topics) for _, column in entry.about if column)
                 return has_all_tables and (shares or all(means))
-            case _:
-                return False
 
     def _is_likely_used(self, item: Item) -> bool:
         """Whether a query would likely use a table or column."""

@@ -23,8 +23,6 @@ AFRESH = 0.8
 _ELLIPSIS = 4  # words of a question that is too short to stand alone
 _POINTING = ("those", "their", "this", "also", "instead")
 
-_relevance = itemgetter(0)
-
 _GOES_BACK = re.compile(
     r"^\W*(?:\w+\W+){0,4}?back\s+to\b"
     r"|\bearlier\s+(?:question|query|list|result|answer|one)\b"
@@ -62,7 +60,7 @@ def choose_base_turn(
         (compute_turn_relevance(question, dict(now[: len(turn.items)]), turn), turn) for turn in history if turn.sql
     ]
     while relevant:
-        base = _choose_relevant_turn(question, relevant) if latest else max(reversed(relevant), key=_relevance)[1]
+        base = _choose_relevant_turn(question, relevant) if latest else max(reversed(relevant), key=itemgetter(0))[1]
         # Looking takes a query: only what is chosen is looked at.
         if base is None or runs is None or runs(base.sql):
             return base
@@ -74,8 +72,8 @@ def _choose_relevant_turn(question: str, relevant: Sequence[tuple[float, PastTur
     """Choose the past turn to build on; None if the question starts afresh."""
     *earlier, last = relevant
     if earlier and _GOES_BACK.search(question):
-        return max(earlier, key=_relevance)[1]
-    nearest = max(relevant, key=_relevance)
+        return max(earlier, key=itemgetter(0))[1]
+    nearest = max(relevant, key=itemgetter(0))
     clearly = nearest[0] > last[0] + NEARER
     cues = find_question_cues(question)
     if any(cues[cue] for cue in _POINTING) or len(question.split()) <= _ELLIPSIS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
 
 import numpy as np
 
@@ -51,12 +50,11 @@ class NameIndex:
             [drop_shared_words(parts, tables[of[number]]) for number, parts in enumerate(columns)],
         )
         self.column_heads = [stem_word(parts[-1]) for parts in column_names]
-        self.past_use = lru_cache(maxsize=256)(partial(_read_used_items, schema=schema))
 
-
-def _read_used_items(sql: str, schema: Schema) -> UsedSchemaItems:
-    query = read_query(sql, schema)
-    return query.usage if query else UsedSchemaItems()
+    def past_use(self, sql: str) -> UsedSchemaItems:
+        """Return what a past query uses; nothing if it cannot be read."""
+        query = read_query(sql, self.schema)
+        return query.usage if query else UsedSchemaItems()
 
 
 class PastMentions:

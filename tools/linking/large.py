@@ -214,11 +214,8 @@ def _is_named_or_described_as_copy(table: TableSchema, schema: Schema) -> bool:
 
 def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
     """Whether `table` is likely a copy of `other`: similar columns and a telltale difference."""
-    kin, ours, theirs = (
-        find_table_families(schema).get(table.name, ()),
-        _get_column_names(table),
-        _get_column_names(other),
-    )
+    kin = find_table_families(schema).get(table.name, ())
+    ours, theirs = _get_column_names(table), _get_column_names(other)
     if table is other or other.name in kin or len(theirs) < 2 or len(ours & theirs) < _SAME * len(ours | theirs):
         return False
     # Tables that hold together about as many rows as the other one are its partitions.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, partial
 
 from ..database import Schema
 from ..values import ValueIndex, ValueMatch
@@ -30,6 +30,7 @@ class SchemaLinker:
         self._schema = schema
         self._values = values
         self._names = NameIndex(schema)
+        self._make_table_chooser = cache(partial(TableChooser, schema))
 
     def link(
         self,
@@ -54,12 +55,8 @@ class SchemaLinker:
             values = self._values.find(question)
         items = self._score_schema_items(question, history, values[:EVIDENCE])
         if max_columns is not None and not threshold and self._schema.shown_column_count > max_columns:
-            return LinkedSchema(items, self._table_chooser.choose(question, items))
+            return LinkedSchema(items, self._make_table_chooser().choose(question, items))
         return LinkedSchema(items, keep_likely_items(self._schema, items, threshold))
-
-    @cached_property
-    def _table_chooser(self) -> TableChooser:
-        return TableChooser(self._schema)
 
     def _score_schema_items(
         self, question: str, history: Sequence[PastTurn], values: Sequence[ValueMatch]

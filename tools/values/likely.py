@@ -148,16 +148,14 @@ class _MentionClassifier:
         ends = bool(gap.strip()) or (after[0].folded in _JOINS and not match.mention.islower())
         if ends and {word.stem for word in before} & column_stems:
             return match.how in WHOLE
-        if match.start in self.question.openings or not self._is_category_or_code(match):
+        # Written like a category or a code, such as May, A or US.
+        kind = match.how == "exact" and not match.mention.islower() and self._is_category_value(match)
+        code = match.how == "abbreviation" and match.mention.isupper()
+        if match.start in self.question.openings or not (kind or code):
             return False
         # In capitals, ME may be a word that is stressed.
         unlike_words = not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I")
         return unlike_words or (ends and bool(before) and before[-1].text in _BEFORE_NAMES)
-
-    def _is_category_or_code(self, match: ValueMatch) -> bool:
-        """Whether a common word is written like a category or a code, such as May, A or US."""
-        kind = match.how == "exact" and not match.mention.islower() and self._is_category_value(match)
-        return kind or (match.how == "abbreviation" and match.mention.isupper())
 
     def _is_category_value(self, match: ValueMatch) -> bool:
         """Whether the value's column has few distinct values, like `good_or_bad_customer`."""

@@ -11,18 +11,14 @@ from functools import cache, lru_cache, partial
 from heapq import nlargest
 from importlib.resources import files
 
-from rapidfuzz import fuzz, process, utils
-from rapidfuzz.distance import OSA
-
 from ..database import Schema
 from ..database.column_kinds import STAND_INS
 from ..derived import cache_in_first_argument
 from ..words import (
-    IN_WORD,
     OF_A_VALUE,
-    OFFERED,
     TokenizedQuestion,
     compute_max_typos,
+    find_nearest_names,
     find_similar,
     fold,
     key,
@@ -221,8 +217,12 @@ def _find_misspelt_words(question: TokenizedQuestion, index: IndexedValues) -> d
     """Return the most similar stored words for each question word that no value contains."""
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
-        is_known = word.stem in index.names or question.common[number] or word.stem.isdigit()
-        if is_known or min(len(word.text), len(word.stem)) < IN_WORD[0]:
+        if (
+            word.stem in index.names
+            or question.common[number]
+            or word.stem.isdigit()
+            or not compute_max_typos(word.stem)
+        ):
             continue
         # A short word in small letters is a word more often than a value with a wrong letter.
         if len(word.text) <= OF_A_VALUE[0] and not question.is_quoted_or_capitalized(word):
@@ -333,10 +333,7 @@ def find_nearest_values(index: IndexedValues, place: tuple[str, str], text: str,
         alike = {near for word in parts for near in (word, *(near for _, near in _find_nearest_words(word, store)))}
         ids = {number for word in alike for number in store.find_value_ids_by_words((word,), _WORD_HOLDERS)}
         choices = [value.text for value in store.find_values_by_field("id", ids) if value.column == column.id]
-    hits = process.extract(
-        text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=OFFERED
-    )
-    near = [choice for choice, _, _ in hits]
+    near = find_nearest_names(text, choices, _LOOKED_AT)
     same = [choice for choice in near if _fold_words(choice) == _fold_words(text)]
     same = same or [choice for choice in near if parts and key(stems(choice)) == key(parts)]
     near = same or [*aliases, *(choice for choice in near if _is_similar_to_value(text, choice))]
@@ -351,10 +348,9 @@ def _is_similar_to_value(text: str, value: str) -> bool:
     short, long = "".join(text_words), "".join(value_words)
     if len(short) >= _PART and f" {' '.join(text_words)} " in f" {' '.join(value_words)} ":
         return True
-    most = compute_max_typos(long, is_value=True)
-    if not (most and short) or short[0] != long[0] or re.findall(r"\d+", short) != re.findall(r"\d+", long):
+    if not compute_max_typos(long, is_value=True) or re.findall(r"\d+", short) != re.findall(r"\d+", long):
         return False
-    return OSA.distance(short, long) <= most
+    return short[:1] == long[0] and bool(find_similar(long, [short], is_value=True))
 
 
 def _fold_words(text: str) -> list[str]:

@@ -473,9 +473,8 @@ def test_a_record_of_other_rights_under_an_identifier_of_before_is_written_anew(
     before = replace(old, rights="")
     with ExampleStore.open(tmp_path / "store") as store:
         store.add([before])
-        pairs = store._backend.table(before.owner, "pairs")
         *_, pair = make_record(replace(old, added=next(store.list()).example.added)).rows
-        pairs.put([example_id(before)], store.embedding([TEAM]), [pair[-1]], anew=True)
+        store._backend.put((before.owner, "pairs"), {example_id(before): pair[-1]}, store.embedding([TEAM]), anew=True)
     assert told(staff, "ada") == HEADS
     assert approved(staff, "ada", HEADS).new is False
     approved(staff, "bo", NAMES)

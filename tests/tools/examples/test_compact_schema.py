@@ -81,3 +81,8 @@ def test_every_training_database_is_read_back(data_dir: Path) -> None:
         if parse_compact_schema(render_schema(schema, samples=0)) != _stated(schema):
             wrong.append(path.stem)
     assert not wrong
+
+
+def test_many_references_of_a_column_are_read_one_by_one() -> None:
+    (table,) = parse_compact_schema(f"t({'a -> b.c -> ' * 4_000}d.e)").tables
+    assert [column.name for column in table.columns] == ["a"]

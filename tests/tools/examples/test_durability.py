@@ -102,7 +102,7 @@ def test_another_embedding_is_refused_by_name(tmp_path: Path) -> None:
 def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch, closing(ChromaBackend(tmp_path, "letters")) as backend:
         patch.setattr("tableturn.tools.examples.tables.FORMAT", "0")
-        backend.make_collection("", "pairs")
+        backend.put(("", "pairs"), {}, embed([]))
     with pytest.raises(ExampleStoreError, match="has format 0, this version reads 2"):
         ExampleStore.open(tmp_path, Letters())
 
@@ -180,10 +180,8 @@ def test_a_re_indexing_by_0_2_0_that_was_broken_off_is_ended_by_the_next_opening
     with ExampleStore.open(tmp_path) as store:
         store.add(BOATS)
     with closing(ChromaBackend(tmp_path, HashedEmbedding.name)) as backend:
-        table = backend.table("", "pairs")
-        rows = list(table.scan())
-        built = backend.table("", "pairs-anew")
-        built.put([row.id for row in rows], embed([str(n) for n in range(4)]), [row.fields for row in rows])
+        rows = {row.id: row.fields for row in backend.scan(("", "pairs"))}
+        backend.put(("", "pairs-anew"), rows, embed([str(n) for n in range(4)]))
         backend.client.delete_collection("tableturn.shared.pairs")
     with ExampleStore.open(tmp_path) as store:
         assert {hit.example.question for hit in store.list()} == {boat.question for boat in BOATS}
