@@ -339,8 +339,11 @@ def find_nearest_values(index: IndexedValues, place: tuple[str, str], text: str,
     near = [choice for choice, _, _ in hits]
     same = [choice for choice in near if _fold_words(choice) == _fold_words(text)]
     same = same or [choice for choice in near if parts and key(stems(choice)) == key(parts)]
-    near = same or [*aliases, *(choice for choice in near if _is_similar_to_value(text, choice))]
-    return tuple(dict.fromkeys(near))[:limit]
+    near_values = same or [*aliases, *(choice for choice in near if _is_similar_to_value(text, choice))]
+    if not near_values and len(text) > OF_A_VALUE[0]:  # some words of a value, misspelt
+        runs = {choice: _list_word_runs(choice, len(_fold_words(text))) for choice in near}
+        near_values = [choice for choice in near if any(_is_similar_to_value(text, run) for run in runs[choice])]
+    return tuple(dict.fromkeys(near_values))[:limit]
 
 
 def _is_similar_to_value(text: str, value: str) -> bool:
@@ -352,9 +355,17 @@ def _is_similar_to_value(text: str, value: str) -> bool:
     if len(short) >= _PART and f" {' '.join(text_words)} " in f" {' '.join(value_words)} ":
         return True
     most = max_typos(long, is_value=True)
+    # Of four letters, one that is another makes another word; two that changed places, or one twice, do not.
+    if len(short) >= len(long) == _PART and {*short} == {*long} and not value.isupper():
+        most = 1
     if not (most and short) or short[0] != long[0] or re.findall(r"\d+", short) != re.findall(r"\d+", long):
         return False
     return OSA.distance(short, long) <= most
+
+
+def _list_word_runs(value: str, size: int) -> list[str]:
+    words = _fold_words(value)
+    return [" ".join(words[first : first + size]) for first in range(len(words) - size + 1)]
 
 
 def _fold_words(text: str) -> list[str]:
