@@ -80,42 +80,93 @@ def _find_literals(
     left: Iterator[int],
 ) -> Iterator[SearchedLiteral]:
     """Yield the literals of one comparison, as many as are `left`, each with whether the database has it."""
-    literals: list[tuple[TableColumn, exp.Expr, str, str, bool]] = []
+    literals: list[tuple[_ComparedLiteral, str, str, bool]] = []
     is_pattern, is_cut = isinstance(node, exp.Like | exp.ILike), False
-    for column, operand in query.iterate_column_comparisons(node):
-        value = query.literal(operand)
-        if value is None:
-            continue
-        if is_cut := next(left, None) is None:
-            break
-        text = value if isinstance(value, str) else operand.name
-        if is_pattern:
-            held = contents.matches(*column.item, text, any_case=isinstance(node, exp.ILike))
-        else:
-            held = contents.holds(*column.item, text)
-        is_text = isinstance(value, str)
-        plain, core = (normalize_constant_text(text), text.strip("%")) if is_text else (text, "")
-        literals.append((column, operand, plain, core, held))
-    negated = isinstance(node, exp.NEQ) or query.around(node, exp.Not) is not None
-    excluded = negated or any(held for *_, held in literals)
 
     def is_absent(condition: exp.Expr, column: TableColumn) -> bool:
         return has_row is not None and not has_row(_write_row_search(condition, column, query))
 
+    for compared in _list_compared_literals(node, query):
+        column, value = compared.column, compared.value
+        # What a column holds does not say what a function of it returns: only the engine does.
+        if compared.is_folded and has_row is None:
+            continue
+        if is_cut := next(left, None) is None:
+            break
+        text = value if isinstance(value, str) else compared.operand.name
+        if is_pattern:
+            held = contents.matches(*column.item, text, any_case=isinstance(node, exp.ILike))
+        else:
+            held = contents.holds(*column.item, text)
+        held = held or (compared.is_folded and not is_absent(compared.write_condition(node), column))
+        is_text = isinstance(value, str)
+        plain, core = (normalize_constant_text(text), text.strip("%")) if is_text else (text, "")
+        literals.append((compared, plain, core, held))
+    negated = isinstance(node, exp.NEQ) or bool(node.args.get("negate")) or query.around(node, exp.Not) is not None
+    excluded = negated or any(held for *_, held in literals)
     needed = bool(literals) and is_empty and not excluded and _is_needed(node, query, scope)
-    needed = needed and is_absent(node, literals[0][0])
+    needed = needed and is_absent(node, literals[0][0].column)
     excluded = excluded or (is_cut and not needed)  # a row may have one that was not looked up
     is_told = needed or not isinstance(node, exp.In) or len(node.expressions) <= _MOST_TOLD
-    for column, operand, text, core, held in literals:
-        sought = bool(text) and (held or not excluded)
-        alike = contents.nearest(*column.item, core, 2) if has_row and is_told and core and not held else ()
+    for compared, text, core, held in literals:
+        column, sought = compared.column, bool(text) and (held or not excluded)
+        alike = contents.nearest(*column.item, core, _MOST_ALIKE) if has_row and is_told and core and not held else ()
+        if compared.is_folded or isinstance(node, exp.ILike):
+            alike = tuple({value.strip().casefold(): value for value in reversed(alike)}.values())
         near = alike[0] if len(alike) == 1 and alike[0] != core else ""
         absent = bool(text) and needed
         # Rows may come without it: those that it should leave out, or those of others in its list.
         if text and is_told and not (needed or held) and (near or (isinstance(node, exp.In) and not negated)):
-            equals = exp.EQ(this=column.node.copy(), expression=operand.copy())
-            absent = is_absent(node if is_pattern else equals, column)
+            absent = is_absent(compared.write_condition(node), column)
         yield SearchedLiteral(*column.item, text, held, sought, near if absent else "", core, absent, needed)
+
+
+_FOLDING = (exp.Collate, exp.Lower, exp.Paren, exp.Trim, exp.Upper)
+"""What is put around a column so that case, or spaces at its ends, do not count."""
+
+_MOST_ALIKE = 10  # values like a text that are looked at: some may differ only in what does not count
+
+
+@dataclass(frozen=True)
+class _ComparedLiteral:
+    """A literal with the column, and the expression of the column, that it is compared with."""
+
+    column: TableColumn
+    side: exp.Expr
+    operand: exp.Expr
+    value: str | float
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether case, or spaces at the ends of the column's values, do not count."""
+        return any(_unfold(node) is not node.unnest() for node in (self.side, self.operand))
+
+    def write_condition(self, comparison: exp.Expr) -> exp.Expr:
+        """Return the condition that this literal is in the column, by the comparison's rules."""
+        if not isinstance(comparison, exp.Like | exp.ILike):
+            return exp.EQ(this=self.side.copy(), expression=self.operand.copy())
+        condition = comparison.copy()
+        condition.set("negate", None)
+        return condition
+
+
+def _list_compared_literals(node: exp.Expr, query: Query) -> list[_ComparedLiteral]:
+    """List the literals of a comparison with a column, or with a column in another case."""
+    sides = [node.this, *(node.expressions if isinstance(node, exp.In) else [node.expression])]
+    if not isinstance(node, exp.In) and query.column(_unfold(node.this)) is None:
+        sides.reverse()
+    column = query.column(_unfold(sides[0]))
+    values = ((operand, query.literal(_unfold(operand))) for operand in sides[1:])
+    return [
+        _ComparedLiteral(column, sides[0], operand, value) for operand, value in values if value is not None and column
+    ]
+
+
+def _unfold(node: exp.Expr) -> exp.Expr:
+    """Return what stands in functions that change case or spaces."""
+    while isinstance(node, _FOLDING):
+        node = node.this
+    return node
 
 
 def _is_other_spelling(literal: SearchedLiteral, literals: Sequence[SearchedLiteral]) -> bool:

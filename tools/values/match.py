@@ -336,8 +336,11 @@ def find_nearest_values(index: IndexedValues, place: tuple[str, str], text: str,
     near = find_nearest_names(text, choices, _LOOKED_AT)
     same = [choice for choice in near if _fold_words(choice) == _fold_words(text)]
     same = same or [choice for choice in near if parts and key(stems(choice)) == key(parts)]
-    near = same or [*aliases, *(choice for choice in near if _is_similar_to_value(text, choice))]
-    return tuple(dict.fromkeys(near))[:limit]
+    near_values = same or [*aliases, *(choice for choice in near if _is_similar_to_value(text, choice))]
+    if not near_values and len(text) > OF_A_VALUE[0]:  # some words of a value, misspelt
+        runs = {choice: _list_word_runs(choice, len(_fold_words(text))) for choice in near}
+        near_values = [choice for choice in near if any(_is_similar_to_value(text, run) for run in runs[choice])]
+    return tuple(dict.fromkeys(near_values))[:limit]
 
 
 def _is_similar_to_value(text: str, value: str) -> bool:
@@ -348,9 +351,18 @@ def _is_similar_to_value(text: str, value: str) -> bool:
     short, long = "".join(text_words), "".join(value_words)
     if len(short) >= _PART and f" {' '.join(text_words)} " in f" {' '.join(value_words)} ":
         return True
-    if not compute_max_typos(long, is_value=True) or re.findall(r"\d+", short) != re.findall(r"\d+", long):
+    # Of four letters, one that is another makes another word; two that changed places, or one twice, do not.
+    is_respelt = len(short) >= len(long) == _PART and {*short} == {*long} and not value.isupper()
+    if not (is_respelt or compute_max_typos(long, is_value=True)):
         return False
-    return short[:1] == long[0] and bool(find_similar(long, [short], is_value=True))
+    if re.findall(r"\d+", short) != re.findall(r"\d+", long):
+        return False
+    return short[:1] == long[0] and bool(find_similar(long, [short], is_value=not is_respelt))
+
+
+def _list_word_runs(value: str, size: int) -> list[str]:
+    words = _fold_words(value)
+    return [" ".join(words[first : first + size]) for first in range(len(words) - size + 1)]
 
 
 def _fold_words(text: str) -> list[str]:

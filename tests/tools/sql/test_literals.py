@@ -141,6 +141,45 @@ def test_an_absent_literal_is_told_beside_rows_unless_the_value_like_it_is_asked
     assert all(sql.endswith(("country = 'Frence' LIMIT 1", "country = 'Gaul' LIMIT 1")) for sql in asked)
 
 
+@pytest.mark.parametrize(
+    ("condition", "asked"),
+    [
+        ("lower(country) = 'frence'", "LOWER(country) = 'frence'"),
+        ("lower(country) <> 'frence'", "LOWER(country) = 'frence'"),
+        ("'FRENCE' = upper(trim(country))", "UPPER(TRIM(country)) = 'FRENCE'"),
+        ("upper(country) = upper('Frence')", "UPPER(country) = UPPER('Frence')"),
+        ("country COLLATE NOCASE = 'frence'", "country COLLATE NOCASE = 'frence'"),
+        ("lower(country) NOT IN ('frence')", "LOWER(country) = 'frence'"),
+        ("lower(country) LIKE '%frence%'", "LOWER(country) LIKE '%frence%'"),
+        ("country NOT LIKE '%Frence%'", "country LIKE '%Frence%'"),
+    ],
+)
+def test_the_engine_says_what_a_column_holds_in_another_case(condition: str, asked: str) -> None:
+    query, searches = read(f"SELECT id FROM customer WHERE {condition}", SHOP), list[str]()
+    found = find_searched_literals(query, NearRows(), lambda sql: bool(searches.append(sql)))
+    assert [(text.absent, text.near) for text in found] == [(True, "France")]
+    assert {*searches} == {f"SELECT 1 FROM customer WHERE {asked} LIMIT 1"}
+    held = find_searched_literals(query, NearRows(), lambda sql: True)
+    assert not any(text.absent or text.missing for text in held)
+
+
+class Spellings(Rows):
+    """The same, with a value in two spellings that is like any text."""
+
+    def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
+        return ("France", "FRANCE ")[:limit]
+
+
+@pytest.mark.parametrize(
+    ("condition", "near"),
+    [("lower(country) = 'frence'", "France"), ("country ILIKE 'frence'", "France"), ("country = 'frence'", "")],
+)
+def test_spellings_that_do_not_count_are_one_near_value(condition: str, near: str) -> None:
+    query = read(f"SELECT id FROM customer WHERE {condition}", SHOP)
+    found = find_searched_literals(query, Spellings(), lambda sql: False, is_empty=True)
+    assert [(text.near, text.needed) for text in found] == [(near, True)]
+
+
 class CountedRows(NearRows):
     """The same, with the texts that were looked up."""
 

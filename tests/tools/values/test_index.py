@@ -79,13 +79,17 @@ def test_nearest(index: ValueIndex, column: str, text: str, nearest: str) -> Non
         *((text, ()) for text in ("NULL", "none", "Unknown")),
         *((text, ("Leeds",)) for text in ("Leedz", "Leed", "Ledes")),
         *((text, ()) for text in ("Feeds", "Leets!x", "Iran")),  # another beginning, two letters, four letters
+        *((text, ("Iraq",)) for text in ("Irqa", "Irraq")),  # of four letters, in another order or twice
+        *((text, ()) for text in ("Ira", "CODE")),
+        *((text, ("Unknown Soldier",)) for text in ("Soldeir", "Unknwon")),  # some of its words, misspelt
+        *((text, ()) for text in ("Solid", "Soldeir Boy")),
     ],
 )
 def test_what_a_short_text_or_one_for_no_value_is_near(tmp_path: Path, text: str, near: tuple[str, ...]) -> None:
     path = tmp_path / "poll.sqlite"
     with closing(sqlite3.connect(path)) as made:
         made.execute("CREATE TABLE poll(choice TEXT)")
-        texts = ("None of the above", "Null Island", "Unknown Soldier", "Yes", "Leeds", "Iraq", None)
+        texts = ("None of the above", "Null Island", "Unknown Soldier", "Yes", "Leeds", "Iraq", "COED", None)
         made.executemany("INSERT INTO poll VALUES (?)", [(text,) for text in texts])
         made.commit()
     with Database.open(path) as database:
