@@ -33,6 +33,7 @@ from .parts import (
     render_cell,
     to_int,
     write_condition,
+    write_expression,
     write_missing,
 )
 from .path import (
@@ -228,7 +229,7 @@ class _LedgerCounter:
             if (column := find_passed_column(self.query, node)) is None:
                 parts = [find_passed_column(self.query, part) for part in self.query.find(exp.Column, within=node)]
                 if any(what != "variants" or part is None or is_text_column(part.schema) for part in parts):
-                    self.not_counted.append(f"{what} of {self.query.text(node)}: the value is computed")
+                    self.not_counted.append(f"{what} of {write_expression(self.query, node)}: the value is computed")
             elif column.scope is scope and not (column.source.table is not None and column.is_primary_key):
                 columns.append(column)
         return columns
@@ -376,7 +377,9 @@ class _LedgerCounter:
             if (inner := get_argument(node)) is None or inner.find(exp.Coalesce):
                 continue
             if isinstance(node.parent, exp.Filter) or inner.find(*UNLIKE_NULL):
-                self.not_counted.append(f"missing values of {self.query.text(inner)}: not every row is averaged")
+                self.not_counted.append(
+                    f"missing values of {write_expression(self.query, inner)}: not every row is averaged"
+                )
             else:
                 operands += self.query.find(exp.Column, within=inner)
         terms = self.query.resolve_group_by_terms(scope) or ()
@@ -402,7 +405,7 @@ class _LedgerCounter:
         ((rows, values),) = self._run_select(copy_select_with_outputs(select, counts), scope)
         if missing := to_int(rows) - to_int(values):
             column = find_passed_column(self.query, output.unalias())
-            item = column.item if column is not None else (tables, self.query.text(output.unalias()))
+            item = column.item if column is not None else (tables, write_expression(self.query, output.unalias()))
             of = name_rows(self.query, scope.sources[0]) if len(scope.sources) == 1 else ""
             self.nulls.append(MissingCount(*item, "excluded", missing, of, to_int(rows), material=True))
 

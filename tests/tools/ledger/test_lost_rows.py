@@ -57,17 +57,17 @@ def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
 def test_no_text_names_a_cte(sales: Database) -> None:
     joined = "WITH kg AS (SELECT s.* FROM sale s JOIN shop h ON h.code = s.shop)"
     ledger = keep(sales, f"{joined} SELECT COUNT(*) FROM kg JOIN product p ON p.id = kg.product_id")
-    assert "6 of 20 joined rows have no match in product and are left out" in ledger.list_facts(
-        IN_ENGLISH, material=True
-    )
+    assert "6 of 20 rows have no match in product and are left out" in ledger.list_facts(IN_ENGLISH, material=True)
     grouped = "WITH kg AS (SELECT sale_id, SUM(paid) AS paid FROM payment GROUP BY sale_id)"
     ledger = keep(sales, f"{grouped} SELECT SUM(s.amount) FROM sale s JOIN kg ON kg.sale_id = s.id")
     assert ledger.list_facts(IN_ENGLISH, material=False) == (
         "18 of 20 rows of sale have no match in payment and are left out",
     )
+    ledger = keep(sales, f"{grouped} SELECT s.shop, AVG(kg.paid) FROM sale s JOIN kg ON kg.sale_id = s.id GROUP BY 1")
+    assert "missing values of paid: the value is computed" in ledger.not_counted
     ledger = keep(sales, f"{joined} SELECT COUNT(*) FROM product WHERE id NOT IN (SELECT product_id FROM kg)")
     assert ledger.list_facts(IN_ENGLISH, material=True) == (
-        "2 of 20 joined rows have no product id, so that “not in” finds nothing",
+        "2 of 20 rows have no product id, so that “not in” finds nothing",
     )
     assert ledger.not_counted == ("the rows of product that have no match in sale, shop: it is in a condition",)
 
