@@ -270,16 +270,11 @@ class _LedgerCounter:
         ((rows,),) = self._run_select(select, path.scope)
         return to_int(rows)
 
-    def _is_quicker_inner(self, path: JoinPath) -> bool:
-        """Whether there is one join, an inner one that repeats no row, and the engine is quicker at those."""
-        is_plain = path.subject in self.distinct_sources and [step.kept for step in path.steps] == [False]
-        return is_plain and not self.query.rules.is_sqlite
-
     def _count_by_inner_join(self, path: JoinPath, outputs: list[exp.Expr], ends: list[exp.Expr]) -> list[int] | None:
-        """Return what outputs count, by an inner join; None if the lost rows do not follow from it."""
-        if not self._is_quicker_inner(path):
+        """Return what outputs count, by an inner join; None if it is not quicker or does not tell the lost rows."""
+        step, *more = path.steps or [None]
+        if step is None or more or step.kept or path.subject not in self.distinct_sources or self.query.rules.is_sqlite:
             return None
-        (step,) = path.steps
         if path.find_filtering_sources() and any(part.sources != (step.source,) for part in path.filters):
             return None
         refer = make_count([step.reference_condition], None)
@@ -457,13 +452,7 @@ class _LedgerCounter:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
         parts = [exp.Sum(this=exp.Abs(this=make_case(terms, value))) for terms in (comes, [*comes, step.missing])]
         try:
-            if self._is_quicker_inner(path) and not path.filters:
-                sums = [exp.Sum(this=exp.Abs(this=value.copy()))]
-                selects = (path.build_select(sums, until=end, side="") for end in (0, 1))
-                every, stays = (self._run_select(select, path.scope)[0][0] for select in selects)
-                lost = float(every or 0) - float(stays or 0)
-            else:
-                ((every, lost),) = self._run_select(path.build_select(parts), path.scope)
+            ((every, lost),) = self._run_select(path.build_select(parts), path.scope)
         except NotCountedError as reason:
             self.not_counted.append(f"the part of the sum that {self.name(step.source)} leaves out: {reason}")
             return False
