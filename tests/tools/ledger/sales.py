@@ -70,8 +70,8 @@ def keep(database: Database, sql: str, **more: Any) -> Ledger:
         except QueryError as error:
             raise AssertionError(f"{counting}: {error}") from error
 
-    rows = database.execute(sql).rows
-    return build_query_ledger(read_query(sql, database.schema()), count, **{"rows": rows} | more)
+    more.setdefault("rows", database.execute(sql).rows)
+    return build_query_ledger(read_query(sql, database.schema()), count, **more)
 
 
 def lost(ledger: Ledger) -> dict[str, int]:
