@@ -62,13 +62,12 @@ def make_row_ledger(
         # Where nobody is named, a policy may hide newer rows.
         return "" if table in resources.database.personal_tables else resources.newest.find(table, column)
 
-    value = result.rows[0][0] if len(result.rows) == 1 and len(result.columns) == 1 else None
     return build_query_ledger(
         query,
         run_count_query,
         newest=find_newest,
         examples=settings.ledger == "full",
-        value=value,
+        rows=() if result.truncated else result.rows,
         question=turn.question,
         ruled_tables=getattr(resources.database.engine, "ruled_tables", frozenset()),
     )

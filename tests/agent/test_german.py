@@ -163,7 +163,7 @@ def test_every_fact_of_the_ledger_has_a_german_form() -> None:
         "Zeilen von sale sind insgesamt 2-mal zu oft enthalten, weil sie zu mehreren Zeilen von product passen",
         "4 von 10 Zeilen von sale fehlen, weil keine gezählte Zeile von product zu ihnen passt",
         "Die einzige Zeile von sale hat keinen Wert für amount und zählt im Durchschnitt nicht mit",
-        "2 von 3 verknüpften Zeilen haben keinen Wert für amount",
+        "2 von 3 Zeilen haben keinen Wert für amount",
         "Manche Werte von kind unterscheiden sich nur in Groß- und Kleinschreibung oder Leerzeichen "
         "(“a”, “A” und “b”, “B”)",
         "Die Daten enden am 01.10.2023, vor dem 31.12.2023.",
@@ -173,7 +173,7 @@ def test_every_fact_of_the_ledger_has_a_german_form() -> None:
         "Rows of sale are repeated 2 times in all, because they match several rows of product. "
         "4 of 10 rows of sale are left out, because no counted row of product matches them. "
         "The one row of sale has no amount, which the average leaves out. "
-        "2 of 3 joined rows have no amount. "
+        "2 of 3 rows have no amount. "
         "Some values of kind differ only in case or spacing (“a”, “A” and “b”, “B”). "
         "The data ends on 1 Oct 2023, before 31 Dec 2023."
     )

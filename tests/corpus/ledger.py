@@ -341,11 +341,11 @@ def _times(folder: Path, rows: int) -> Iterator[tuple[str, dict[str, float]]]:
                 query, added, partial = list[float](), list[float](), 0
                 for _ in range(ROWS[rows]):
                     with Stopwatch() as spent:
-                        database.execute(sql, Limits(seconds=120))
+                        result = database.execute(sql, Limits(seconds=120)).rows
                     query.append(spent.seconds)
                     until = time.perf_counter() + min(max(SHORTEST_SECONDS, query[-1]), LONGEST_SECONDS)
                     with Stopwatch() as spent:
-                        ledger = _ledger(database, sql, lambda until=until: until - time.perf_counter())
+                        ledger = _ledger(database, sql, lambda until=until: until - time.perf_counter(), rows=result)
                     added.append(spent.seconds)
                     partial += bool(ledger.not_counted)
                 told = {"query": compute_percentile_ms(query, 50)}

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
-from itertools import pairwise
-from typing import Literal
 
 from sqlglot import exp
 
@@ -35,6 +33,7 @@ from .parts import (
     render_cell,
     to_int,
     write_condition,
+    write_expression,
     write_missing,
 )
 from .path import (
@@ -71,7 +70,7 @@ def build_query_ledger(
     newest: Callable[[str, str], str] | None = None,
     today: date | None = None,
     examples: bool = False,
-    value: Cell = None,
+    rows: Sequence[Sequence[Cell]] = (),
     question: str = "",
     ruled_tables: frozenset[str] = frozenset(),
 ) -> Ledger:
@@ -83,7 +82,8 @@ def build_query_ledger(
         newest: Looks up the newest day in a column of a table; empty if it is not known.
         today: The day by which a period that has not ended yet is cut.
         examples: Whether some of the lost rows are looked up.
-        value: The query's result if it is a single number, so that another one can stand beside it.
+        rows: All rows of the query's result; none if they are not known. Beside a single number another one can stand,
+            and the rows are the groups, which need no count.
         question: What was asked.
         ruled_tables: Tables of which the engine leaves out rows by who asks: what has no match may have a hidden one.
     """
@@ -91,12 +91,12 @@ def build_query_ledger(
         return _UNREAD
     if len(query.sql) > _LONGEST:
         return Ledger(not_counted=("the query is too long",))
-    keeper = _LedgerCounter(query, count, examples, ruled_tables & query.tables.keys(), question)
+    keeper = _LedgerCounter(query, count, examples, ruled_tables & query.tables.keys(), question, rows)
     for scope in query.scopes[:_MOST_SCOPES]:
         keeper.add_scope_counts(scope)
     if len(query.scopes) > _MOST_SCOPES:
         keeper.not_counted.append("further sub-queries")
-    other, other_sql = keeper.recompute_with_lost_rows(value) if isinstance(value, int | float) else (None, "")
+    other, other_sql = keeper.recompute_with_lost_rows()
     keeper.add_ones()
     if newest is not None:
 
@@ -126,6 +126,7 @@ class _LedgerCounter:
     examples: bool
     rls_tables: frozenset[str]  # those that the query reads
     question: str
+    rows: Sequence[Sequence[Cell]]
     joins: list[JoinCount] = field(default_factory=list[JoinCount])
     nulls: list[MissingCount] = field(default_factory=list[MissingCount])
     variants: list[VariantCount] = field(default_factory=list[VariantCount])
@@ -228,7 +229,7 @@ class _LedgerCounter:
             if (column := find_passed_column(self.query, node)) is None:
                 parts = [find_passed_column(self.query, part) for part in self.query.find(exp.Column, within=node)]
                 if any(what != "variants" or part is None or is_text_column(part.schema) for part in parts):
-                    self.not_counted.append(f"{what} of {self.query.text(node)}: the value is computed")
+                    self.not_counted.append(f"{what} of {write_expression(self.query, node)}: the value is computed")
             elif column.scope is scope and not (column.source.table is not None and column.is_primary_key):
                 columns.append(column)
         return columns
@@ -264,32 +265,24 @@ class _LedgerCounter:
         ((rows, different),) = self._run_select(select_from(copy_source_node(step.source), *counts), path.scope)
         return rows == different
 
-    def _count_rows(self, path: JoinPath, *, until: int | None = None, side: Literal["LEFT", ""] = "LEFT") -> int:
-        select = path.build_select([exp.Count(this=exp.Star())], until=until, side=side)
+    def _count_rows(self, path: JoinPath, *, until: int | None = None) -> int:
+        select = path.build_select([exp.Count(this=exp.Star())], until=until)
         ((rows,),) = self._run_select(select, path.scope)
         return to_int(rows)
 
-    def _is_quicker_inner(self, path: JoinPath) -> bool:
-        """Whether all joins are inner ones that repeat no row, and the engine is quicker at those."""
-        is_plain = path.subject in self.distinct_sources and not any(step.kept for step in path.steps)
-        return is_plain and not self.query.rules.is_sqlite
-
-    def _count_by_inner_joins(self, path: JoinPath, outputs: list[exp.Expr], ends: list[exp.Expr]) -> list[int] | None:
-        """Return what outputs count, by inner joins; None if the lost rows do not follow from those."""
-        (step, *more), filtering = path.steps or (None,), path.find_filtering_sources()
-        is_single = step and not more and all(part.sources == (step.source,) for part in path.filters)
-        if step is None or not self._is_quicker_inner(path) or (filtering and not is_single):
+    def _count_by_inner_join(self, path: JoinPath, outputs: list[exp.Expr], ends: list[exp.Expr]) -> list[int] | None:
+        """Return what outputs count, by an inner join; None if it is not quicker or does not tell the lost rows."""
+        step, *more = path.steps or [None]
+        if step is None or more or step.kept or path.subject not in self.distinct_sources or self.query.rules.is_sqlite:
+            return None
+        if path.find_filtering_sources() and any(part.sources != (step.source,) for part in path.filters):
             return None
         refer = make_count([step.reference_condition], None)
         ((every, referring),) = self._run_select(path.build_select([outputs[0], refer], until=0), path.scope)
-        (cells,), rows = self._run_select(path.build_select([outputs[0], *ends], side=""), path.scope), to_int(every)
-        stay, *others = map(to_int, cells)
-        if not more:
-            lost = [rows - stay, *([to_int(referring) - stay] if filtering else [])]
-            return [rows, *([rows] if path.filters else []), *lost, *others]
-        count = partial(self._count_rows, path, side="")
-        remaining = [rows, *(count(until=end) if stay < rows else rows for end in range(1, len(path.steps))), stay]
-        return [rows, *(before - after for before, after in pairwise(remaining)), *others]
+        (cells,) = self._run_select(path.build_select([outputs[0], *ends], side=""), path.scope)
+        rows, (stay, *others) = to_int(every), map(to_int, cells)
+        lost = [rows - stay, *([to_int(referring) - stay] if path.find_filtering_sources() else [])]
+        return [rows, *([rows] if path.filters else []), *lost, *others]
 
     def _add_join_counts(self, path: JoinPath) -> None:
         if any(s.source.table is None or s.source.table.name in self.rls_tables for s in path.steps if self.rls_tables):
@@ -328,7 +321,7 @@ class _LedgerCounter:
         ends = [make_count([*stays, write_missing(column, use)], key) for column, use, _ in columns]
         ends = [make_count(stays, key), *ends] if columns else []
         outputs += ends
-        row = self._count_by_inner_joins(path, outputs, ends)
+        row = self._count_by_inner_join(path, outputs, ends)
         numbers = map(to_int, row or self._run_select(path.build_select(outputs), path.scope)[0])
         remaining = next(numbers)
         for step in path.steps:
@@ -379,7 +372,9 @@ class _LedgerCounter:
             if (inner := get_argument(node)) is None or inner.find(exp.Coalesce):
                 continue
             if isinstance(node.parent, exp.Filter) or inner.find(*UNLIKE_NULL):
-                self.not_counted.append(f"missing values of {self.query.text(inner)}: not every row is averaged")
+                self.not_counted.append(
+                    f"missing values of {write_expression(self.query, inner)}: not every row is averaged"
+                )
             else:
                 operands += self.query.find(exp.Column, within=inner)
         terms = self.query.resolve_group_by_terms(scope) or ()
@@ -405,7 +400,7 @@ class _LedgerCounter:
         ((rows, values),) = self._run_select(copy_select_with_outputs(select, counts), scope)
         if missing := to_int(rows) - to_int(values):
             column = find_passed_column(self.query, output.unalias())
-            item = column.item if column is not None else (tables, self.query.text(output.unalias()))
+            item = column.item if column is not None else (tables, write_expression(self.query, output.unalias()))
             of = name_rows(self.query, scope.sources[0]) if len(scope.sources) == 1 else ""
             self.nulls.append(MissingCount(*item, "excluded", missing, of, to_int(rows), material=True))
 
@@ -457,13 +452,7 @@ class _LedgerCounter:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
         parts = [exp.Sum(this=exp.Abs(this=make_case(terms, value))) for terms in (comes, [*comes, step.missing])]
         try:
-            if self._is_quicker_inner(path) and not path.filters:
-                place, sums = path.steps.index(step), [exp.Sum(this=exp.Abs(this=value.copy()))]
-                selects = (path.build_select(sums, until=end, side="") for end in (place, place + 1))
-                every, stays = (self._run_select(select, path.scope)[0][0] for select in selects)
-                lost = float(every or 0) - float(stays or 0)
-            else:
-                ((every, lost),) = self._run_select(path.build_select(parts), path.scope)
+            ((every, lost),) = self._run_select(path.build_select(parts), path.scope)
         except NotCountedError as reason:
             self.not_counted.append(f"the part of the sum that {self.name(step.source)} leaves out: {reason}")
             return False
@@ -478,9 +467,9 @@ class _LedgerCounter:
             return ()
         return tuple(" ".join(map(render_cell, row)) for row in rows)
 
-    def recompute_with_lost_rows(self, value: Cell) -> tuple[int | float | None, str]:
+    def recompute_with_lost_rows(self) -> tuple[int | float | None, str]:
         """Return the query's number with the rows that joins leave out, and the SQL for it."""
-        path = self.top
+        path, value = self.top, self.rows[0][0] if [*map(len, self.rows)] == [1] else None
         if path is None or path.filters or any(map(path.scope.select.args.get, SHAPING)):
             return None, ""
         aggregates, outputs = self.query.find_aggregates(path.scope), path.scope.select.expressions
@@ -497,9 +486,13 @@ class _LedgerCounter:
             or any(null.use == "unmatched" for null in self.nulls)
             or any(join.repeated for join in self.joins)
         )
-        if not lossy or not all(material) or differs or path.scope.is_source_optional(path.subject):
+        is_number = isinstance(value, int | float)
+        if not is_number or not lossy or not all(material) or differs or path.scope.is_source_optional(path.subject):
             return None, ""
-        sql = self._write(path.build_select([item.copy() for item in outputs]), path.scope)
+        # Joins that repeat no row are needed only for their columns.
+        sources = (source for output in outputs for source in self.query.find_sources(output, path.scope))
+        until = 0 if all(source is path.subject for source in sources) else None
+        sql = self._write(path.build_select(outputs, until=until), path.scope)
         try:
             rows = self.count(sql)
         except NotCountedError:
@@ -534,15 +527,25 @@ class _LedgerCounter:
             if not rows or rows not in different:
                 return
             # The result may have a group more: NULL, of rows that a LEFT JOIN keeps.
-            met = copy_select_with_outputs(path.scope.select, [counts[different.index(rows)]])
-            ((groups,),) = self._run_select(met, path.scope)
+            groups = self._count_groups(path.scope, terms[different.index(rows)])
         except NotCountedError as reason:
             self.not_counted.append(f"the rows of {self.name(owner)} that are left out: {reason}")
             return
-        if (lost := to_int(rows) - to_int(groups)) > 0:
+        if (lost := to_int(rows) - groups) > 0:
             material = lost >= MATERIAL * to_int(rows) and asks_for_each(self.question, step.source.table)
             names = (self.name(path.subject), write_condition(self.query, step), lost, 0, self.name(owner))
             self.joins.append(JoinCount(*names, to_int(rows), material=material, ones=True))
+
+    def _count_groups(self, scope: Scope, term: exp.Expr) -> int:
+        """Return how many groups have a value of a term that is another in each."""
+        outputs = [item.unalias() for item in scope.select.expressions]
+        lists_groups = self.rows and len(outputs) == len(self.rows[0]) and not scope.select.args.get("distinct")
+        if lists_groups and term in outputs:
+            place = outputs.index(term)
+            return sum(row[place] is not None for row in self.rows)
+        different = exp.Count(this=exp.Distinct(expressions=[term.copy()]))
+        ((groups,),) = self._run_select(copy_select_with_outputs(scope.select, [different]), scope)
+        return to_int(groups)
 
     # Rows that joins repeat
 

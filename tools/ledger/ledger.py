@@ -171,6 +171,6 @@ def _describe_join(join: JoinCount, other: str | None, labels: Labels) -> Iterat
 
 
 def _say_part(count: int, rows: int, table: str, labels: Labels) -> str:
-    """Return the subject of a sentence on rows: how many of a table's rows, or of joined rows."""
-    key = ("part_of_table" if table else "part_of_joined") + ("_of_one" if rows == 1 else "")
+    """Return the subject of a sentence on rows: how many of a table's rows, or of a query's own."""
+    key = ("part_of_table" if table else "part_of_rows") + ("_of_one" if rows == 1 else "")
     return labels.say(key, count, rows=labels.number(rows), table=humanize_name(table))

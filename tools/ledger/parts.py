@@ -51,6 +51,15 @@ def write_condition(query: Query, step: JoinStep) -> str:
     return " and ".join(query.text(link.condition or link.ends[0][1]) for link in step.links)
 
 
+def write_expression(query: Query, node: exp.Expr) -> str:
+    """Return an expression as SQL, without the names that the query gives to its CTEs and sub-queries."""
+    copy = node.copy()
+    pairs = zip(*(query.find(exp.Column, within=tree) for tree in (node, copy)), strict=True)
+    for new in (new for old, new in pairs if (at := query.at(old)) and at.source and at.source.table is None):
+        new.set("table", None)
+    return copy.sql(dialect=query.rules.grammar)
+
+
 def find_exclusion(query: Query, node: exp.Expr) -> exp.Expr | None:
     """Return the NOT IN or `<> ALL` condition that a sub-query is compared in, or None."""
     enclosing = query.list_enclosing(node)[not isinstance(node, exp.In) :]

@@ -99,8 +99,9 @@ def _parenthesize_phrase(text: str) -> str:
 class QueryExplainer:
     """A writer that describes the parts of a query in plain English."""
 
-    def __init__(self, query: Query) -> None:
+    def __init__(self, query: Query, *, only_tables: bool = False) -> None:
         self.query = query
+        self._only_tables = only_tables  # whether columns are "of" tables alone, not of CTEs and sub-queries
 
     def describe_query(self, node: exp.Expr) -> str:
         """Describe a query of any kind as a noun phrase."""
@@ -318,6 +319,7 @@ class QueryExplainer:
             return f"all columns of {self.describe_source_name(reference.source)}"
         owner = reference.owner
         alone = owner is reference.scope and owner is not None and len(owner.sources) == 1
+        alone = alone or (self._only_tables and reference.source.table is None)
         name = self._name_column(node, reference.column)
         return name if alone else f"{name} of {self.describe_source_name(reference.source)}"
 
@@ -546,12 +548,17 @@ def _make_column_heading(item: exp.Expr, name: str, query: Query) -> ColumnHeadi
     is_named = isinstance(item, exp.Alias)
     if isinstance(node, exp.Column) or (is_named and len(name) > 1):
         return ColumnHeading(name, table_name, counts_all)
-    words = f"number of {table_name}" if table_name else QueryExplainer(query).say(node).removeprefix("the ")
+    words = f"number of {table_name}" if table_name else _describe_output(node, query)
     words = name if "`" in words or len(words) > _LONGEST_HEADING else words
     if is_named:
         is_count = isinstance(node, exp.Count) and isinstance(node.this, exp.Star)
         return ColumnHeading(name, table_name, counts_all, COUNT if is_count else words)
     return ColumnHeading(words, table_name, counts_all)
+
+
+def _describe_output(node: exp.Expr, query: Query) -> str:
+    """Describe an output column, without the names that the query gives to its CTEs and sub-queries."""
+    return QueryExplainer(query, only_tables=True).say(node).removeprefix("the ")
 
 
 def _get_counted_table_name(node: exp.Count, query: Query) -> str:

@@ -294,7 +294,7 @@ FILES = (
     Messy(
         "de_leere_spalten.csv",
         "Name;Betrag;;Betrag;\nJan;1,50;;2,50;\nUwe;3,25;;4,00;\n",
-        ("header",),
+        ("header", "names"),
         "SELECT sum(Betrag), sum(Betrag_1) FROM de_leere_spalten",
         (4.75, 6.5),
     ),
@@ -534,6 +534,27 @@ FILES = (
         ("totals",),
         "SELECT sum(n), count(*) FROM tr_satis",
         (500.75, 3),
+    ),
+    Messy(
+        "months.xlsx",
+        {
+            "Umsatz": [
+                ["Umsatz Januar"],
+                ["Region", "Menge", "Betrag"],
+                ["Nord", 1, 100],
+                ["Süd", 2, 200],
+                ["Summe", 3, 300],
+                [],
+                ["Umsatz Februar"],
+                ["Region", "Menge", "Betrag"],
+                ["Nord", 4, 400],
+                ["Süd", 5, 500],
+                ["Summe", 9, 900],
+            ]
+        },
+        ("totals", "headers", "headers"),
+        "SELECT sum(Menge), count(*) FROM Umsatz",
+        (12, 4),
     ),
     Messy(
         "days.json",

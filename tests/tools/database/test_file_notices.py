@@ -90,6 +90,13 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("g,n\na,10\nb,20\nTotal in,30\nc,4\nd,7\nTotal out,11\nGain,19\n", ("totals", "kept totals")),
         ("g,n\nOslo,60\nBergen,40\nRome,15\nPisa,25\nBonn,20\n", ()),  # one sum by chance
         ("note,n\nSource: a,1\nSource: b,2\nragged\n", ("lines",)),
+        ("region,n\nN,10\nS,21\n\nFebruary,\nregion,n\nN,11\nS,22\n", ("headers", "headers")),
+        ("n,n,a\n1,2,x\n3,4,y\n", ("names",)),
+        ("s,temp\nA,-999\nA,3.5\nB,4.1\nB,-999\n", ("placeholders",)),
+        ("s,price\nA,999\nA,350\nB,410\n", ()),  # not far from the others
+        ("s,until\nA,2024-01-01\nA,9999-12-31\nB,2023-05-05\nB,1900-01-01\n", ("placeholders", "placeholders")),
+        ("s,born\nA,1900-01-01\nA,1911-04-12\nB,1923-05-05\n", ()),
+        ("s,at\nA,2024-03-30T23:30:00+01:00\nB,2024-03-31T01:30:00Z\n", ("zones",)),
     ],
 )
 def test_other_things_that_are_noticed(tmp_path: Path, text: str, noticed: tuple[str, ...]) -> None:

@@ -70,7 +70,7 @@ def keep(database: Database, sql: str, **more: Any) -> Ledger:
         except QueryError as error:
             raise AssertionError(f"{counting}: {error}") from error
 
-    database.execute(sql)
+    more.setdefault("rows", database.execute(sql).rows)
     return build_query_ledger(read_query(sql, database.schema()), count, **more)
 
 

@@ -111,7 +111,7 @@ def test_what_a_left_join_repeats_is_told_of_what_it_keeps(shop: Database) -> No
 def test_of_tables_without_keys_the_summed_one_is_counted(shop: Database, output: str) -> None:
     joined = "claim k JOIN legacy_sale s ON s.sale_no = k.sale_no JOIN legacy_cust c ON c.cust_no = s.cust_no"
     ledger = keep(shop, f"SELECT {output} FROM {joined}{' GROUP BY c.name' if ',' in output else ''}")
-    assert ledger.line == "10 of 60 rows of claim have no match in legacy sale and are left out."
+    assert ledger.line.startswith("10 of 60 rows of claim have no match in legacy sale and are left out.")
 
 
 PAID = "(SELECT order_id, SUM(paid) AS amount FROM payment GROUP BY order_id)"
@@ -157,17 +157,17 @@ def test_what_is_summed_beside_a_table_of_sums_is_counted(shop: Database) -> Non
     ],
 )
 def test_another_number_is_told_of_a_sum_or_count_alone(shop: Database, output: str, other: float | None) -> None:
-    ledger = keep(shop, f"SELECT {output} FROM orders o JOIN customer c ON c.id = o.customer_id", value=0.5)
+    ledger = keep(shop, f"SELECT {output} FROM orders o JOIN customer c ON c.id = o.customer_id")
     assert ledger.other == other
     assert ledger.line.startswith("12 of 100 rows of orders have no match in customer and are left out.")
 
 
 def test_rows_that_refer_to_nothing_are_not_lost_where_the_query_asks_of_what_they_lack(shop: Database) -> None:
     joined = "SELECT COUNT(*) FROM orders o JOIN coupon c ON c.id = o.coupon_id"
-    asked = keep(shop, f"{joined} WHERE c.kind = 'spring'", value=16)
+    asked = keep(shop, f"{joined} WHERE c.kind = 'spring'")
     assert (asked.line, asked.other) == ("4 of 100 rows of orders have no match in coupon and are left out.", None)
     assert "80 of 100 rows of orders have no coupon id and are left out" in asked.list_facts(IN_ENGLISH, material=False)
-    assert keep(shop, joined, value=16).line.startswith("84 more have no match in coupon")
+    assert keep(shop, joined).line.startswith("84 more have no match in coupon")
 
 
 def test_which_role_of_a_table_has_no_match_is_told(shop: Database) -> None:

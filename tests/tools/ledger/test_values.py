@@ -26,9 +26,7 @@ def test_missing_values_are_counted_where_they_hide(sales: Database) -> None:
     assert [(one.use, one.missing, one.material) for one in grouped.nulls] == [("grouped", 2, False)]
     assert grouped.list_facts(IN_ENGLISH, material=False) == ("2 of 20 rows of sale have no product id",)
     joined = keep(sales, "SELECT AVG(s.amount) FROM payment p JOIN sale s ON s.id = p.sale_id")
-    assert joined.list_facts(IN_ENGLISH, material=True) == (
-        "2 of 3 joined rows have no amount, which the average leaves out",
-    )
+    assert joined.list_facts(IN_ENGLISH, material=True) == ("2 of 3 rows have no amount, which the average leaves out",)
 
 
 def test_values_that_are_missing_in_what_is_computed_are_counted(sales: Database) -> None:

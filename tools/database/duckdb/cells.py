@@ -44,6 +44,9 @@ _FORMS = {
 _DAY = "{0} BETWEEN 19000101 AND 21001231 AND {0} // 100 % 100 BETWEEN 1 AND 12 AND {0} % 100 BETWEEN 1 AND 31"
 _SERIAL = "({0} BETWEEN 25569 AND 73050)"  # days since 1900, of 1970 to 2100
 _DAY_NAME = re.compile(r"dat(?:e|um|a)|day|\btag|jour|fecha|giorno|日", re.IGNORECASE)
+# What stands for none in numbers and dates, if it is far from all others: three times as large, or twenty years away.
+_PLACEHOLDER = re.compile(r"(?:-9{2,}|9{3,})(?:\.0)?|(?:0001|1900|1970)-01-01.*|(?:2[1-9]|[3-9]\d)\d\d-.*")
+_FAR_NUMBER, _FAR_DAY = "3 * abs({0}) <= abs({1})", "abs(date_diff('year', {0}, {1})) >= 20"
 _KINDS = {"numbers": "numbers as text", "dates or times": "mixed dates", "numbers with units": "units"}
 
 
@@ -74,6 +77,9 @@ def add_content_notices(
         days = "".join(f", bool_and({form.format(quote(name))})" for name, form in forms.items())
         sql = f"SELECT {count_sql}, {is_first_filled}{days} {source}"
         ((rows, distinct, filled_count, labels, is_labelled, *are_days),) = connection.execute(sql).fetchall()
+        _add_placeholder_notices(connection, noticing, head, source)
+        for name in (column.name for column in head if column.type == "TIMESTAMP WITH TIME ZONE"):
+            noticing.add("zones", "times with a zone are read as UTC, and so are their days", name)
         for name in (name for name, is_day in zip(numbers, are_days, strict=True) if is_day):
             noticing.add("mixed dates", "dates such as 20240131, or a spreadsheet's 45322, are read as numbers", name)
         for batch in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
@@ -95,6 +101,25 @@ def add_content_notices(
     if rows > LOOKED_AT:
         noticing.add("scope", f"only the first {LOOKED_AT:,} rows were looked at for what is noticed in cells")
     return scan
+
+
+def _add_placeholder_notices(
+    connection: duckdb.DuckDBPyConnection, noticing: NoticeCollector, columns: Sequence[ColumnSchema], source: str
+) -> None:
+    """Add notices on numbers and dates that may stand for none, as -999 and 9999-12-31 do."""
+    days = ("DATE", "TIMESTAMP")
+    placed = [column for column in columns if column.type in days or column.kind == "number"]
+    ends = [(column, f"CAST({end}({quote(column.name)}) AS VARCHAR)") for column in placed for end in ("min", "max")]
+    values = connection.execute(f"SELECT {', '.join(sql for _, sql in ends)} {source}").fetchall()[0] if ends else ()
+    for (column, _), value in zip(ends, values, strict=True):
+        if value and _PLACEHOLDER.fullmatch(value):
+            cell, other = quote(column.name), f"CAST({literal(value)} AS {column.type})"
+            is_far = (_FAR_DAY if column.type in days else _FAR_NUMBER).format(cell, other)
+            sql = f"SELECT count_if({cell} = {other}), bool_and({is_far}) FILTER ({cell} <> {other}) {source}"
+            ((count, is_alone),) = connection.execute(sql).fetchall()
+            if is_alone:
+                text = count_rows(count, "has", "have") + " a value far from all others, which may stand for none"
+                noticing.add("placeholders", text, column.name, value)
 
 
 def _make_text_count_sql(name: str) -> str:

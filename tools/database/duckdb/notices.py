@@ -191,9 +191,13 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
     header_rows = {at for at in header_rows if any(names) and [*map(fold_cell, rows[at])] == names}
     width = sum(map(bool, names))
     pages = find_page_numbers(rows, width)
-    notes = find_footnotes(rows, width) - pages
-    strays = _TotalRows(rows, header_rows | pages | notes).find_totals_to_leave_out(noticing)
-    headings = find_headings(rows, width, strays | header_rows | pages | notes)
+    titles = {at - 1 for at in header_rows if at and width > 1 and sum(map(is_filled, rows[at - 1])) == 1} - pages
+    notes = find_footnotes(rows, width) - pages - titles
+    others = header_rows | titles | pages | notes
+    strays = _TotalRows(rows, others).find_totals_to_leave_out(noticing)
+    headings = find_headings(rows, width, strays | others)
+    if len({*filter(None, names)}) < width:
+        noticing.add("names", "several columns have one name: all but the first are numbered")
     if headings:
         text = count_rows(len(headings), "has", "have") + " one text alone, as headings do, and count as rows"
         noticing.add("headings", text, example=rows[headings[0]][0])
@@ -201,13 +205,15 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
         noticing.add("tables", "an empty row parts the table: another one may begin below it", example=rows[at][0])
     for kind, places, phrases in (
         ("headers", header_rows, ("repeats the header", "repeat the header")),
+        ("headers", titles, ("above a repeated header is a title", "above repeated headers are titles")),
         ("headers", pages, ("numbers a page", "number pages")),
         ("footnotes", notes, ("below the table is a note", "below the table are notes")),
     ):
         is_turned = noticing.is_guess_reversed(kind)
         if places:
             text = count_rows(len(places), *phrases) + _format_decision(is_turned)
-            noticing.add(kind, text, example=rows[min(places)][0] if kind == "footnotes" else "")
+            example = next(filter(is_filled, rows[min(places)]), "") if places in (notes, titles) else ""
+            noticing.add(kind, text, example=example)
         strays |= set[int]() if is_turned else places
     return strays
 
