@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from ...tools.database import Database
 from ...tools.formats import ColumnFormat, format_cell
-from ...tools.labels import find_language, join_names, read_languages
+from ...tools.labels import find_language, join_names, read_languages, spell_out_scales
 from ...tools.measures import find_measure
 from ...tools.sql import Query, read_query
 from ...tools.words import end_sentence, fold, humanize_name, words
@@ -54,7 +54,7 @@ _NUMBER, _RUN = re.compile(r"\d+(?:[.,:/'’-]\d+)*"), re.compile(r"\d+")
 _CURRENCY_BEFORE = re.compile(r"(?<!\w)(?:US\s)?([^\W\d_]{3,})\s?$")
 _UNIT_AFTER = re.compile(r"^\s?(?:US\s)?([^\W\d_]+(?:/[a-z])?)(?!\w)")
 _NOUN = re.compile(r"\s(?!\w+\(\w+\))[^\W\d_]{3}")
-"""What is said of many, as in `{n} customers have`, is not said of one; `{n} customer(s)` is."""
+"""What is said of many, as in `{n} customers have`, is not said of one; `{n} customer(s)` and `{n} and` are."""
 _MARKS = re.compile(r"[.,'’]")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
 _ROMAN = re.compile(r"(?<!\w)[IVX]{2,}(?!\w)")
@@ -213,6 +213,7 @@ def _spell_words(text: str) -> str:
 def _has_only_given_numbers(template: str, source: str, language: str, columns: str = "") -> bool:
     """Whether each number in a sentence is in the question or query, or in a name of `columns`."""
     values, number_words = read_number_words()
+    template, source = (spell_out_scales(text, language) for text in (template, source))
     common = read_languages().get(language, {}).get("common", "").split()
     tokens = set(_NUMBER.findall(source))
     runs = {form for token in tokens for run in _split_number(token) for form in (run, run.lstrip("0"))}
@@ -256,7 +257,11 @@ def _build_sentence(
         if sign in template:
             return None
     pieces = _strip_units(template.split(GAP), forms, source)
-    if pieces is None or any(text == "1" and _NOUN.match(piece) for text, piece in zip(texts, pieces[1:], strict=True)):
+    joins = compile_phrases("joins")
+    if pieces is None or any(
+        text == "1" and form.kind == "number" and _NOUN.match(piece) and not joins.match(piece, 1)
+        for text, form, piece in zip(texts, forms, pieces[1:], strict=True)
+    ):
         return None
     text, *following = pieces
     for piece, before, after in zip(following, texts, texts[1:], strict=False):

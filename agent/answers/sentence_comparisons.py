@@ -35,12 +35,26 @@ _RANKINGS: dict[Ranking, set[str]] = {
 """Words that say why some rows are named and others are not, and the ends that they are of."""
 
 _OTHER: dict[str, str] = {"max": "min", "min": "max"}
-_CONDITIONS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
-_AGES = re.compile(r"age|ages|old|years?")
+_CONDITIONS: dict[str, tuple[type[exp.Expr], ...]] = {
+    "bounds": (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between),
+    "exclusions": (exp.NEQ, exp.Not, exp.Except),
+}
+"""The conditions of a query that a phrase of a kind tells: `more than 5`, `cities other than Rome`."""
+
+_WRAPPERS = (exp.Max, exp.Min, exp.Cast, exp.Coalesce, exp.Date)  # of dates, they give dates
+_AGES, _YEAR = re.compile(r"age|ages|old|years"), re.compile(r"(?:year|jahr)$", re.IGNORECASE)
 
 _STOPS = frozenset(",;:.!?()[]…–—。、，：；！？।॥؟")
 _ASIAN = re.compile(r"[\u2e80-\u9fff]")
-_PATTERNS = {"letters", "told", "answers", "bounds", "examples"}  # the kinds that are no lists of words
+_PATTERNS = {
+    "letters",
+    "told",
+    "answers",
+    "bounds",
+    "exclusions",
+    "examples",
+    "joins",
+}  # the kinds that are no lists of words
 
 
 @dataclass(frozen=True)
@@ -93,11 +107,14 @@ class ResultWithQuery:
         if not self.query.order:
             return ""
         term, columns = self.query.order[0].this, self.result.columns
+        while isinstance(term, _WRAPPERS):
+            term = term.this
         places = find_columns_by_name(term.name, columns)
         if isinstance(term, exp.Literal):
             places = [int(term.name) - 1] if term.is_int and int(term.name) <= len(columns) else []
         column, is_plain = self.query.column(term), by_time and isinstance(term, exp.Column)
         is_number = places[0] in self.measures if places else column.schema.kind == "number" if column else not is_plain
+        is_number = is_number and not (by_time and _YEAR.search(term.name))
         # The oldest is of the greatest age, and of the first date.
         is_age = by_time and is_number and _is_age(term.name)
         if by_time == is_number and not is_age:
@@ -152,9 +169,10 @@ class ComparingSentence:
     def words(self) -> list[str]:
         """The words that may compare, with gaps and stops."""
         text, named = self.text, set(_list_words(" ".join(self.names)))
-        if self.table.query.find(*_CONDITIONS):
-            # `more than 5` tells a condition of the query, `more than {revenue.min}` does not.
-            text = re.sub(rf"{compile_phrases('bounds').pattern}(?!\s?{GAP})", " ", text, flags=re.IGNORECASE)
+        for kind, conditions in _CONDITIONS.items():
+            if self.table.query.find(*conditions):
+                # `more than 5` tells a condition of the query, `more than {revenue.min}` does not.
+                text = re.sub(rf"{compile_phrases(kind).pattern}(?!\s?{GAP})", " ", text, flags=re.IGNORECASE)
         return [word for word in _list_words(text) if word not in named]
 
     @cached_property
@@ -190,10 +208,11 @@ class ComparingSentence:
 
     def is_borne_out(self) -> bool:
         """Whether the rows and the query's order bear out all that the sentence compares."""
-        # Yes or no is not known before there are rows.
+        # Yes or no is not known before there are rows, nor what all but one have.
         is_answer = re.match(rf"\s*{compile_phrases('answers').pattern}\s*[,.:;!—–-]", self.text, re.IGNORECASE)
+        is_of_others = re.search(rf"{compile_phrases('exclusions').pattern}\s?{GAP}", self.text, re.IGNORECASE)
         return (
-            not is_answer
+            not (is_answer or is_of_others)
             and self._is_paired()
             and self._are_ends_in_order()
             and self._is_no_false_sum()
@@ -213,10 +232,16 @@ class ComparingSentence:
                 continue
             around = [places for _, places in (*self.clauses[number:], *self.clauses[number::-1])]
             near = next((cells for places in around if (cells := [each for each in places if each.column >= 0])), [])
+            by_time = ranking in ("late", "early")
             ordered = self.table.query.order and not self.table.query.kept_ends
             if ordered and any(place.is_list for place in near):
-                continue  # `from the lowest to the highest: {name}` tells the order
-            ends = [self.table.find_ends(place, by_time=ranking in ("late", "early")) for place in near]
+                # `from the lowest to the highest: {name}` tells the order.
+                kinds: tuple[Ranking, ...] = ("late", "early") if by_time else ("high", "low", "either")
+                first = next(kind for word in self.words for kind in kinds if self._is_of(word, kind))
+                if self.table.find_order(by_time=by_time) in {*_OTHER} - _RANKINGS[first]:
+                    return False
+                continue
+            ends = [self.table.find_ends(place, by_time=by_time) for place in near]
             # Named first, the best are those that the query puts first; after them the worst may be named.
             order = {self.table.find_order()} - {""} if ranking == "either" and not has_label else set[str]()
             if (order or _RANKINGS[ranking]).isdisjoint(set[str]().union(*ends)):
