@@ -156,7 +156,7 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     if listing and len(columns) <= COLUMNS_IN_WORDS and not result.truncated:
         headings = map(_put_unit_in_brackets, columns, looks.formats)
         return f"{labels.say('rows', len(result.rows))}: {labels.join([*headings])}."
-    if labels.are_english and names and max(len(names), len(measures)) <= _NAMES_IN_WORDS:
+    if not listing and names and max(len(names), len(measures)) <= _NAMES_IN_WORDS:
         text = labels.join(names)
         text = f"{labels.join(measures)} by {text}" if measures else text
     elif not result.truncated:
