@@ -191,9 +191,10 @@ def _is_cut_by_query(table: ResultWithQuery, question: str) -> bool:
 def _find_named_rows(template: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> dict[str, set[int]]:
     """Return the rows of each name that the words have themselves, as in `Rome has {n.first}`."""
     rows_by_name: dict[str, set[int]] = {}
-    for column in (column for column, form in enumerate(formats) if form.kind == "text"):
-        for number, row in enumerate(result.rows):
-            rows_by_name.setdefault(str(row[column] or ""), set()).add(number)
+    for number, row in enumerate(result.rows):
+        for cell, form in zip(row, formats, strict=True):
+            if form.kind == "text":
+                rows_by_name.setdefault(str(cell or ""), set()).add(number)
     text = _spell_words(template)
     folded_text = text.casefold()
     # Short names may be words: the state IN, the grade A.
@@ -217,11 +218,9 @@ def _has_only_given_numbers(template: str, source: str, language: str, columns: 
     common = read_languages().get(language, {}).get("common", "").split()
     tokens = set(_NUMBER.findall(source))
     runs = {form for token in tokens for run in _split_number(token) for form in (run, run.lstrip("0"))}
-    for token in _NUMBER.findall(template):
-        plain = _MARKS.sub("", token)
-        is_grouped = _GROUPED.fullmatch(token) is not None and plain in runs
-        has_parts = plain == token and runs.issuperset(_RUN.findall(token))
-        if not (token in tokens or is_grouped or has_parts):
+    for token in {*_NUMBER.findall(template)} - tokens:
+        parts = _split_number(token)
+        if not parts or not runs.issuperset(parts):
             return False
     if not set(_ROMAN.findall(template)) <= set(_ROMAN.findall(source)):
         return False
@@ -257,9 +256,8 @@ def _build_sentence(
         if sign in template:
             return None
     pieces = _strip_units(template.split(GAP), forms, source)
-    joins = compile_phrases("joins")
     if pieces is None or any(
-        text == "1" and form.kind == "number" and _NOUN.match(piece) and not joins.match(piece, 1)
+        text == "1" and form.kind == "number" and _NOUN.match(piece) and not compile_phrases("joins").match(piece, 1)
         for text, form, piece in zip(texts, forms, pieces[1:], strict=True)
     ):
         return None
