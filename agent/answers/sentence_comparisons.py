@@ -34,7 +34,7 @@ _RANKINGS: dict[Ranking, set[str]] = {
 }
 """Words that say why some rows are named and others are not, and the ends that they are of."""
 
-_TIMES: tuple[Ranking, ...] = ("late", "early")
+_TIMES = ("late", "early")
 _OTHER: dict[str, str] = {"max": "min", "min": "max"}
 _CONDITIONS = {
     "bounds": (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between),
@@ -224,8 +224,8 @@ class ComparingSentence:
             ordered = self.table.query.order and not self.table.query.kept_ends
             if ordered and any(place.is_list for place in near):
                 # `from the lowest to the highest: {name}` tells the order.
-                kinds = [kind for kind in _RANKINGS if (kind in _TIMES) == by_time]
-                first: Ranking = next(kind for word in self.words for kind in kinds if self._is_of(word, kind))
+                kinds: list[Ranking] = [kind for kind in _RANKINGS if (kind in _TIMES) == by_time]
+                first = next(kind for word in self.words for kind in kinds if self._is_of(word, kind))
                 if self.table.find_order(by_time=by_time) in {*_OTHER} - _RANKINGS[first]:
                     return False
                 continue
