@@ -66,7 +66,7 @@ def test_a_long_name_goes_on_in_another_line_after_one_of_its_words(visit: Visit
     side = pane(page, "Schema")
     side.locator("summary .name").click() if page.viewport_size["width"] > 1000 else None
     lines = side.locator(".name").evaluate_all(
-        """names => names.map(name => [...name.childNodes].filter(node => node.nodeType === 3).map(node => {
+        """names => names.map(name => [...name.firstChild.childNodes].filter(node => node.nodeType === 3).map(node => {
             const range = document.createRange();
             range.selectNodeContents(node);
             return range.getClientRects().length }))"""
