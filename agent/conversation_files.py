@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..tools.errors import SettingsError
-from ..tools.folders import data_folder
+from ..tools.folders import data_folder, make_private_file
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -88,9 +88,7 @@ def create_conversation_file(path: Path, db: str) -> Path:
         _check_conversation_file(path)
         if Path(_SCHEME.sub("", db)).absolute() == path:
             raise SettingsError(f"{path} is the database itself: name another file with --checkpoints")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        os.chmod(path, 0o600)
+        make_private_file(path)
     except (OSError, sqlite3.Error) as error:
         raise _make_storage_error(path, error) from None
     return path

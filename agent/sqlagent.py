@@ -21,7 +21,7 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
-from .answers.phrasing import WITHHELD, analyze_sql, build_display, error_text, list_row_remarks, phrase_result_or_count
+from .answers.phrasing import WITHHELD, analyze_sql, build_display, error_text, list_remarks, phrase_result_or_count
 from .answers.sentence import fill_answer_sentence
 from .audit import AuditTrail
 from .cancel_turn import call_saver
@@ -244,7 +244,7 @@ class SQLAgent:
             complete = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(complete, answer.thread, record)
         line = fill_answer_sentence(record, result, looks.formats, database)
-        remarks = list_row_remarks(result, looks.labels)
+        remarks = list_remarks(result, looks.labels)
         texts = tuple(note.text for note in remarks)
         words = [line or phrase_result_or_count(result, looks), *texts, record.text.removeprefix(WITHHELD).strip()]
         complete = replace(

@@ -38,6 +38,13 @@ def state_folder() -> Path:
     return Path(path) if path else user_state_path("tableturn", appauthor=False)
 
 
+def make_private_file(path: Path) -> None:
+    """Create a file that only its owner may read, if missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    os.chmod(path, 0o600)
+
+
 def config_folder() -> Path:
     """Return the folder for a person's configuration."""
     return user_config_path("tableturn", appauthor=False)

@@ -177,6 +177,24 @@ def find_language(text: str) -> str:
     return best[0] if len(best) == 1 and hits[best[0]] > len(words) / 4 else ""
 
 
+def spell_out_scales(text: str, language: str) -> str:
+    """Return a text with numbers such as `5 million` or `a thousand` in digits."""
+    forms = [words.split("/") for words in read_languages().get(language, {}).get("scales", "").split()]
+    if not forms:
+        return text
+    values = {word: 1000**power for power, words in enumerate(forms) for word in words}
+    ones, scales = "|".join(forms[0]), "|".join(word for words in forms[1:] for word in words)
+
+    def spell_out(match: re.Match[str]) -> str:
+        word, scale = match[1].lower(), match[2].lower()
+        number = float(word.replace(",", ".")) if word[0].isdigit() else 1
+        return str(round(number * values[scale]))
+
+    # Three digits behind a mark may be thousands.
+    number = rf"((?<![\w.,'’])\d+(?:[.,]\d\d?)?|(?<!\w)(?:{ones}))"
+    return re.sub(rf"{number}\s({scales})(?!\w)", spell_out, text, flags=re.IGNORECASE)
+
+
 def join_names(names: Sequence[str], limit: int, text: str) -> str:
     """Join names into a list for a text; after the first `limit`, say how many more there are."""
     language = find_language(text)

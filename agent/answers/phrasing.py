@@ -78,20 +78,20 @@ def phrase_result(result: PlainResult, looks: ColumnDisplay) -> str:
     if len(rows) == 1 and len(names) == 1:
         noun = looks.headings[0].table
         if not noun or not isinstance(rows[0][0], int):
-            return f"{_capitalize(names[0])}: {first[0]}."
+            return f"{capitalize(names[0])}: {first[0]}."
         # Whether a name is a noun for many is certain of few, and what one of them is called of none.
         if looks.headings[0].counts_all and rows[0][0] > 1 and _PLURAL.fullmatch(noun):
-            return _capitalize(labels.say("there_are", count=first[0], things=noun))
-        return f"{_capitalize(noun)}: {first[0]}."
+            return capitalize(labels.say("there_are", count=first[0], things=noun))
+        return f"{capitalize(noun)}: {first[0]}."
     if len(names) == 1:
         values = [_format_value(row[0], looks.formats[0]) for row in rows[:ROWS_IN_WORDS]]
         separator = "; " if any("," in value for value in values) else ", "
         text = labels.say("values", len(rows)) if len(rows) > ROWS_IN_WORDS else separator.join(values)
         # How many there are of more than are read is for whoever counts them to say: here are the first.
         text = f"{separator.join(values)}{separator}…" if result.truncated else f"{text}."
-        return f"{_capitalize(names[0])}: {text}"
+        return f"{capitalize(names[0])}: {text}"
     if len(rows) == 1 and len(names) <= COLUMNS_IN_WORDS:
-        return _capitalize("; ".join(f"{name}: {value}" for name, value in zip(names, first, strict=True))) + "."
+        return capitalize("; ".join(f"{name}: {value}" for name, value in zip(names, first, strict=True))) + "."
     return (
         _phrase_series(result, looks)
         or _phrase_ranking(result, looks)
@@ -120,7 +120,7 @@ def _phrase_series(result: PlainResult, looks: ColumnDisplay) -> str:
     count = labels.say(_PERIODS[form.kind], len(points))
     count = labels.say("the_first", count=count) if result.truncated else count
     first, last = (format_cell(point, form) for point in (order[0], order[-1]))
-    return _capitalize(labels.say("series", measures=labels.join(measures), count=count, first=first, last=last))
+    return capitalize(labels.say("series", measures=labels.join(measures), count=count, first=first, last=last))
 
 
 def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
@@ -156,7 +156,7 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     if listing and len(columns) <= COLUMNS_IN_WORDS and not result.truncated:
         headings = map(_put_unit_in_brackets, columns, looks.formats)
         return f"{labels.say('rows', len(result.rows))}: {labels.join([*headings])}."
-    if labels.are_english and names and max(len(names), len(measures)) <= _NAMES_IN_WORDS:
+    if not listing and names and max(len(names), len(measures)) <= _NAMES_IN_WORDS:
         text = labels.join(names)
         text = f"{labels.join(measures)} by {text}" if measures else text
     elif not result.truncated:
@@ -166,7 +166,7 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
         columns[_NAMES_IN_WORDS:] = [labels.say("more_columns", more_count)] if more_count > 0 else []
         text = labels.join(columns)
     count = "" if result.truncated else f", {labels.say('rows', len(result.rows))}"
-    return f"{_capitalize(text)}{count}."
+    return f"{capitalize(text)}{count}."
 
 
 def _put_unit_in_brackets(name: str, form: ColumnFormat) -> str:
@@ -229,7 +229,7 @@ def phrase_answer(result: PlainResult, looks: ColumnDisplay, literals: Sequence[
         told = labels.say("no_rows_because", why=f" {labels.say('and')} ".join(causes))
     else:
         told = phrase_result_or_count(result, looks)
-    return " ".join([told, *(f"{_capitalize(fact)}." for fact in others)])
+    return " ".join([told, *(f"{capitalize(fact)}." for fact in others)])
 
 
 def phrase_result_or_count(result: PlainResult, looks: ColumnDisplay) -> str:
@@ -301,16 +301,9 @@ def describe_other_query(record: AnswerRecord, query: Query | None, looks: Colum
 
 @with_fallback("phrasing", ())
 def list_remarks(result: PlainResult, labels: Labels) -> tuple[Note, ...]:
-    """Return remarks on a result for its readers; none if the result is withheld."""
-    return () if result.withheld else list_row_remarks(result, labels)
-
-
-def list_row_remarks(result: PlainResult, labels: Labels) -> tuple[Note, ...]:
-    """Return remarks on the rows of a result, such as that some rows are missing."""
-    remarks = list(map(Note, result.notes))
-    if result.truncated:
-        remarks.append(Note(labels.say("only_first", result.row_count), "cut"))
-    return tuple(remarks)
+    """Return remarks on the rows of a result, such as that some are missing; none if it is withheld."""
+    cuts = (Note(labels.say("only_first", result.row_count), "cut"),) if result.truncated else ()
+    return () if result.withheld else (*map(Note, result.notes), *cuts)
 
 
 def _format_summary_value(cell: PlainCell) -> str:
@@ -321,7 +314,8 @@ def _format_value(cell: PlainCell, form: ColumnFormat) -> str:
     return Labels(form.locale).say("no_value") if cell is None else cut(format_cell(cell, form), TEXT_CHARACTERS)
 
 
-def _capitalize(words: str) -> str:
+def capitalize(words: str) -> str:
+    """Return words with a capital letter at the beginning."""
     return words[:1].upper() + words[1:]
 
 

@@ -27,7 +27,7 @@ from ..records import Attempt, PlainResult
 from ..state import AgentState, dump_fields, get_attempts, load_turn
 from .answer import JSON_KEYS, Answer
 from .paging import make_first_page
-from .phrasing import cut, dump_estimate, format_answer_cost, format_rows_shown, number_choices
+from .phrasing import capitalize, cut, dump_estimate, format_answer_cost, format_rows_shown, number_choices
 
 ROWS_SHOWN = 20  # rows in a text or a table; a chart is of all of them
 _TABLES, _COLUMNS, _VALUES = 6, 8, 8  # how many are told of
@@ -77,7 +77,7 @@ def render_answer_text(answer: Answer) -> str:
     meaning = f"\nMeaning: {answer.explanation}" if answer.explanation else ""
     basis = "".join(f"\n{line}" for line in list_basis_lines(answer))
     label = "\nAnswered without a model, by the offline translator." if answer.translator == "offline" else ""
-    sure = "".join(f"\n{_format_as_sentence(text)}" for text in (answer.certainty, answer.trust) if text)
+    sure = "".join(f"\n{capitalize(text)}." for text in (answer.certainty, answer.trust) if text)
     return f"{answer.text}\nSQL: {answer.sql}{meaning}{basis}\n{rows}{sure}{label}"
 
 
@@ -97,12 +97,8 @@ def render_answer_markdown(answer: Answer, rows: int) -> str:
         paragraphs.append(f"*{escape_markdown(answer.explanation)}*")
     paragraphs += [f"*Note: {escape_markdown(note)}*" for note in answer.notes]
     if answer.certainty:
-        paragraphs.append(escape_markdown(_format_as_sentence(answer.certainty)))
+        paragraphs.append(escape_markdown(f"{capitalize(answer.certainty)}."))
     return "\n\n".join(paragraphs)
-
-
-def _format_as_sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 def list_basis_lines(answer: Answer) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from ...tools.database import Database
 from ...tools.formats import ColumnFormat, format_cell
-from ...tools.labels import find_language, join_names, read_languages
+from ...tools.labels import find_language, join_names, read_languages, spell_out_scales
 from ...tools.measures import find_measure
 from ...tools.sql import Query, read_query
 from ...tools.words import end_sentence, fold, humanize_name, words
@@ -54,7 +54,7 @@ _NUMBER, _RUN = re.compile(r"\d+(?:[.,:/'’-]\d+)*"), re.compile(r"\d+")
 _CURRENCY_BEFORE = re.compile(r"(?<!\w)(?:US\s)?([^\W\d_]{3,})\s?$")
 _UNIT_AFTER = re.compile(r"^\s?(?:US\s)?([^\W\d_]+(?:/[a-z])?)(?!\w)")
 _NOUN = re.compile(r"\s(?!\w+\(\w+\))[^\W\d_]{3}")
-"""What is said of many, as in `{n} customers have`, is not said of one; `{n} customer(s)` is."""
+"""What is said of many, as in `{n} customers have`, is not said of one; `{n} customer(s)` and `{n} and` are."""
 _MARKS = re.compile(r"[.,'’]")
 _GROUPED_NUMBER = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
 _ROMAN = re.compile(r"(?<!\w)[IVX]{2,}(?!\w)")
@@ -191,9 +191,10 @@ def _is_cut_by_query(table: ResultWithQuery, question: str) -> bool:
 def _find_named_rows(template: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> dict[str, set[int]]:
     """Return the rows of each name that the template has itself, as in `Rome has {n.first}`."""
     rows_by_name: dict[str, set[int]] = {}
-    for column in (column for column, form in enumerate(formats) if form.kind == "text"):
-        for number, row in enumerate(result.rows):
-            rows_by_name.setdefault(str(row[column] or ""), set()).add(number)
+    for number, row in enumerate(result.rows):
+        for cell, form in zip(row, formats, strict=True):
+            if form.kind == "text":
+                rows_by_name.setdefault(str(cell or ""), set()).add(number)
     text = _spell_words(template)
     folded_text = text.casefold()
     # Short names may be words: the state IN, the grade A.
@@ -213,14 +214,13 @@ def _spell_words(text: str) -> str:
 def _has_only_source_numbers(template: str, source: str, language: str, columns: str = "") -> bool:
     """Whether each number in a sentence is in the question or query, or in a name of `columns`."""
     values, number_words = read_number_words()
+    template, source = (spell_out_scales(text, language) for text in (template, source))
     common = read_languages().get(language, {}).get("common", "").split()
     tokens = set(_NUMBER.findall(source))
     runs = {form for token in tokens for run in _split_number(token) for form in (run, run.lstrip("0"))}
-    for token in _NUMBER.findall(template):
-        bare = _MARKS.sub("", token)
-        is_grouped = _GROUPED_NUMBER.fullmatch(token) is not None and bare in runs
-        has_parts = bare == token and runs.issuperset(_RUN.findall(token))
-        if not (token in tokens or is_grouped or has_parts):
+    for token in {*_NUMBER.findall(template)} - tokens:
+        parts = _split_number(token)
+        if not parts or not runs.issuperset(parts):
             return False
     if not set(_ROMAN.findall(template)) <= set(_ROMAN.findall(source)):
         return False
@@ -256,7 +256,10 @@ def _build_sentence(
         if sign in template:
             return None
     pieces = _strip_units(template.split(GAP), forms, source)
-    if pieces is None or any(text == "1" and _NOUN.match(piece) for text, piece in zip(texts, pieces[1:], strict=True)):
+    if pieces is None or any(
+        text == "1" and form.kind == "number" and _NOUN.match(piece) and not compile_phrases("joins").match(piece, 1)
+        for text, form, piece in zip(texts, forms, pieces[1:], strict=True)
+    ):
         return None
     text, *following = pieces
     for piece, before, after in zip(following, texts, texts[1:], strict=False):

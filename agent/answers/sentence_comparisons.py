@@ -18,7 +18,7 @@ from sqlglot import exp
 from ...tools.labels import make_word_pattern, read_languages
 from ...tools.sql import Query
 from ...tools.sql.query import ENDS
-from ...tools.words import LONE_NUMBER_WORDS, fold, humanize_name, match_time
+from ...tools.words import LONE_NUMBER_WORDS, fold, match_time, split_name
 from ..records import PlainCell, PlainResult
 
 GAP = "\0"
@@ -34,13 +34,19 @@ _RANKINGS: dict[Ranking, set[str]] = {
 }
 """Words that say why some rows are named and others are not, and the ends that they are of."""
 
+_TIMES = ("late", "early")
 _OPPOSITES: dict[str, str] = {"max": "min", "min": "max"}
-_CONDITIONS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
-_AGES = re.compile(r"age|ages|old|years?")
+_CONDITIONS = {
+    "bounds": (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between),
+    "exclusions": (exp.NEQ, exp.Not, exp.Except),
+}
+"""The conditions of a query that a phrase of a kind tells: `more than 5`, `cities other than Rome`."""
+_WRAPPERS = (exp.Max, exp.Min, exp.Cast, exp.Coalesce, exp.Date)  # of dates, they give dates
+_AGES, _YEAR = {"age", "ages", "old", "years"}, re.compile(r"(?:year|jahr)$", re.IGNORECASE)
 
 _STOPS = frozenset(",;:.!?()[]…–—。、，：；！？।॥؟")
 _ASIAN = re.compile(r"[\u2e80-\u9fff]")
-_PATTERNS = {"letters", "told", "answers", "bounds", "examples"}  # the kinds that are no lists of words
+_PATTERNS = {"letters", "told", "answers", "bounds", "exclusions", "examples", "joins"}  # no lists of words
 
 
 @dataclass(frozen=True)
@@ -93,13 +99,16 @@ class ResultWithQuery:
         if not self.query.order:
             return ""
         term, columns = self.query.order[0].this, self.result.columns
+        while isinstance(term, _WRAPPERS):
+            term = term.this
         places = find_columns_by_name(term.name, columns)
         if isinstance(term, exp.Literal):
             places = [int(term.name) - 1] if term.is_int and int(term.name) <= len(columns) else []
         column, is_plain = self.query.column(term), by_time and isinstance(term, exp.Column)
         is_number = places[0] in self.measures if places else column.schema.kind == "number" if column else not is_plain
+        is_number = is_number and not (by_time and _YEAR.search(term.name))
         # The oldest is of the greatest age, and of the first date.
-        is_age = by_time and is_number and _is_age(term.name)
+        is_age = by_time and is_number and not _AGES.isdisjoint(split_name(term.name))
         if by_time == is_number and not is_age:
             return ""
         return "max" if bool(self.query.order[0].args.get("desc")) != is_age else "min"
@@ -118,7 +127,7 @@ class ResultWithQuery:
         if query.limit is not None:  # what it cuts off may be larger or smaller
             return {order} - {""} if place.row == 0 and place.pick in (order, "first", "") else set()
         if place.pick in _OPPOSITES:
-            is_age = by_time and is_number and _is_age(self.result.columns[place.by])
+            is_age = by_time and is_number and not _AGES.isdisjoint(split_name(self.result.columns[place.by]))
             return kept | ({_OPPOSITES[place.pick]} if is_age else {place.pick} if by_time != is_number else set[str]())
         if place.pick and order:
             beside = rows[(1 if place.pick == "first" else -2) % len(rows)]  # itself in a result of which more was cut
@@ -126,10 +135,6 @@ class ResultWithQuery:
             return kept if tied and not by_time else kept | {order if place.pick == "first" else _OPPOSITES[order]}
         extremes = [(pick, each) for pick in ENDS for each in self.measures if not self.result.truncated]
         return kept | {pick for pick, each in extremes if self.find_extreme_rows(each, pick) == place.rows}
-
-
-def _is_age(name: str) -> bool:
-    return any(_AGES.fullmatch(word) for word in _list_words(humanize_name(name)))
 
 
 def find_columns_by_name(name: str, columns: Sequence[str]) -> list[int]:
@@ -152,9 +157,10 @@ class ComparingSentence:
     def words(self) -> list[str]:
         """The words that may express a comparison, with gaps and stops."""
         text, name_words = self.text, set(_list_words(" ".join(self.names)))
-        if self.table.query.find(*_CONDITIONS):
-            # `more than 5` tells a condition of the query, `more than {revenue.min}` does not.
-            text = re.sub(rf"{compile_phrases('bounds').pattern}(?!\s?{GAP})", " ", text, flags=re.IGNORECASE)
+        for kind, conditions in _CONDITIONS.items():
+            if self.table.query.find(*conditions):
+                # `more than 5` tells a condition of the query, `more than {revenue.min}` does not.
+                text = re.sub(rf"{compile_phrases(kind).pattern}(?!\s?{GAP})", " ", text, flags=re.IGNORECASE)
         return [word for word in _list_words(text) if word not in name_words]
 
     @cached_property
@@ -190,10 +196,11 @@ class ComparingSentence:
 
     def is_supported(self) -> bool:
         """Whether the rows and the query's order support all comparisons in the sentence."""
-        # Yes or no is not known before there are rows.
-        is_answer = re.match(rf"\s*{compile_phrases('answers').pattern}\s*[,.:;!—–-]", self.text, re.IGNORECASE)
+        # Yes or no is not known before there are rows, nor what all but one have.
+        answers, exclusions = (compile_phrases(kind).pattern for kind in ("answers", "exclusions"))
+        unknown = rf"\s*{answers}\s*[,.:;!—–-]|.*{exclusions}\s?{GAP}"
         return (
-            not is_answer
+            not re.match(unknown, self.text, re.IGNORECASE)
             and self._matches_labels()
             and self._are_extremes_in_order()
             and self._has_no_false_sum()
@@ -213,10 +220,16 @@ class ComparingSentence:
                 continue
             around = [placeholders for _, placeholders in (*self.clauses[number:], *self.clauses[number::-1])]
             near = next((cells for places in around if (cells := [each for each in places if each.column >= 0])), [])
+            by_time = ranking in _TIMES
             is_ordered = self.table.query.order and not self.table.query.kept_ends
             if is_ordered and any(placeholder.is_list for placeholder in near):
-                continue  # `from the lowest to the highest: {name}` tells the order
-            ends = [self.table.find_extremes(place, by_time=ranking in ("late", "early")) for place in near]
+                # `from the lowest to the highest: {name}` tells the order.
+                kinds: list[Ranking] = [kind for kind in _RANKINGS if (kind in _TIMES) == by_time]
+                first = next(kind for word in self.words for kind in kinds if self._is_of_kind(word, kind))
+                if self.table.find_order(by_time=by_time) in {*_OPPOSITES} - _RANKINGS[first]:
+                    return False
+                continue
+            ends = [self.table.find_extremes(place, by_time=by_time) for place in near]
             # Named first, the best are those that the query puts first; after them the worst may be named.
             order = {self.table.find_order()} - {""} if ranking == "either" and not has_label else set[str]()
             if (order or _RANKINGS[ranking]).isdisjoint(set[str]().union(*ends)):
@@ -242,9 +255,11 @@ class ComparingSentence:
         return not (self.numbers and any(self._is_of_kind(word, "sums") for word in self.words))
 
     def _is_of_kind(self, word: str, kind: str) -> bool:
-        if kind == "high" and is_listed_word(word, self.language, "degree"):
-            return not any(is_listed_word(other, self.language, end) for other in self.words for end in _RANKINGS)
-        return is_listed_word(word, self.language, kind)
+        if kind == "high" and _compile_word_list(self.language, "degree").fullmatch(word):
+            return not any(
+                _compile_word_list(self.language, end).fullmatch(other) for other in self.words for end in _RANKINGS
+            )
+        return _compile_word_list(self.language, kind).fullmatch(word) is not None
 
     def _has_stated_direction(self, *, rises: bool) -> bool:
         """Whether the first and the last number rise or fall as the words say."""
@@ -294,13 +309,9 @@ def compile_phrases(kind: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
 
 
-def is_listed_word(word: str, language: str, kind: str) -> bool:
-    """Whether a word is of a kind in a language, or in all those with lists if it has none."""
-    return _compile_word_list(language, kind).fullmatch(fold(word)) is not None
-
-
 @cache
 def _compile_word_list(language: str, kind: str) -> re.Pattern[str]:
+    """Return the pattern of folded words of a kind in a language; without a language, of others'."""
     return re.compile(make_word_pattern(read_languages()[language or "others"].get(kind, "")))
 
 

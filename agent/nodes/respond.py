@@ -24,6 +24,7 @@ from ..answers.phrasing import (
     ColumnDisplay,
     analyze_sql,
     build_display,
+    capitalize,
     error_text,
     explain_query,
     list_remarks,
@@ -268,7 +269,7 @@ def _make_conclusion(
     if attempt is not None and attempt.result is not None:
         status: Status = "capped" if has_better or (stop and stop.status == "capped") else "converged"
         caveats = () if has_better else turn.caveats
-        rules = (f"{rows_note[:1].upper()}{rows_note[1:]}.",) if rows_note else ()
+        rules = (f"{capitalize(rows_note)}.",) if rows_note else ()
         notes = (*map(Note, caveats), *list_remarks(attempt.result, labels), *map(Note, rules))
         definitions = {entry.name: entry.text for entry in turn.knowledge}
         looks = build_display(query, attempt.result, labels.locale, definitions)

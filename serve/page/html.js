@@ -6,3 +6,5 @@ import htm from "./vendor/htm.js";
 export { render } from "./vendor/preact.js";
 export { useEffect, useLayoutEffect, useRef, useState } from "./vendor/hooks.js";
 export const html = htm.bind(h);
+/** A name of the database, which may go on in another line after each of its words. */
+export const breakable = (name) => html`<span>${name.split(/(?<=_)|(?<=[a-z])(?=[A-Z])/).flatMap((word) => [word, html`<wbr />`])}</span>`;

@@ -1,5 +1,5 @@
 // What there is to ask about: tables, their columns, keys and a few values.
-import { html, useState } from "./html.js";
+import { breakable, html, useState } from "./html.js";
 import { say, time } from "./labels.js";
 
 /** @param onName  is given the name of a table or column that was picked */
@@ -13,7 +13,7 @@ export function Schema({ schema, problem, onName }) {
   return html`<div>
     <input type="search" aria-label=${say("page_find_tables")} placeholder=${say("page_find_tables")} value=${search} onInput=${(event) => setSearch(event.target.value)} />
     <div class="schema">${tables.map((table) => html`<details key=${table.name} open=${wanted !== "" || schema.tables.length === 1}>
-      <summary><span class="name">${table.name}</span>${table.kind !== "table" && html`<span class="badge">${say(table.kind === "view" ? "page_view" : "page_virtual")}</span>`}
+      <summary><span class="name">${breakable(table.name)}</span>${table.kind !== "table" && html`<span class="badge">${say(table.kind === "view" ? "page_view" : "page_virtual")}</span>`}
         ${table.row_count !== null && html`<span class="quiet" title=${say("page_as_of", { time: time(new Date(schema.counted_at * 1000)) })}>${say("rows", { n: table.row_count })}</span>`}</summary>
       <button class="link" aria-label=${say("page_put_name", { name: table.name })} onClick=${() => onName(table.name)}>${say("page_put")}</button>
       ${table.comment && html`<p class="quiet">${table.comment}</p>`}
@@ -21,7 +21,7 @@ export function Schema({ schema, problem, onName }) {
     </details>`)}</div>
     ${schema.notices.length > 0 && html`<details class="notices" open>
       <summary>${say("page_noticed")} <span class="quiet">${schema.notices.length}</span></summary>
-      <ul>${schema.notices.map((notice) => html`<li><span class="name">${[notice.table, notice.column].filter(Boolean).join(".")}</span> ${notice.text}
+      <ul>${schema.notices.map((notice) => html`<li><span class="name">${breakable([notice.table, notice.column].filter(Boolean).join("."))}</span> ${notice.text}
         ${notice.example && html`<span class="quiet"> ${say("page_example", { example: notice.example })}</span>`}
         ${notice.turned_by && html`<div class="quiet">${say("page_otherwise", { done: notice.turned_by })}</div>`}</li>`)}</ul>
     </details>`}
@@ -31,10 +31,10 @@ export function Schema({ schema, problem, onName }) {
 
 function Column({ column, goes, onName }) {
   const samples = column.samples.slice(0, 3).map(String).filter((sample) => sample.length <= 40).join(", ");
-  return html`<button class="bare name" title=${say("page_put")} onClick=${() => onName(column.name)}>${column.name}</button>
+  return html`<button class="bare name" title=${say("page_put")} onClick=${() => onName(column.name)}>${breakable(column.name)}</button>
     <span class="quiet">${column.type.toLowerCase()}</span>
     ${column.primary_key > 0 && html`<span class="badge">${say("page_key")}</span>`}
-    ${goes && html`<span class="quiet goes">→ ${goes}</span>`}
+    ${goes && html`<span class="quiet goes">→ ${breakable(goes)}</span>`}
     ${(column.comment || samples) && html`<div class="quiet samples">${column.comment || samples}</div>`}`;
 }
 

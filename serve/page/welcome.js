@@ -21,7 +21,7 @@ const MANY = 20; // fewest values of a column that is measured
 export function questions({ tables, foreign_keys: keys }, months) {
   const known = new Map(tables.map((table) => [table.name, table]));
   const largest = tables.filter(({ row_count: rows }) => rows > 0).sort((one, other) => other.row_count - one.row_count);
-  const events = largest.filter((table) => dated(table));
+  const events = largest.filter(({ columns }) => columns.some(({ kind }) => kind === "time"));
   const refers = ({ name }, column) => keys.some(({ table, columns }) => table === name && columns.includes(column.name));
   const few = ({ ref_table: to }) => known.get(to)?.row_count > 2 && known.get(to).row_count <= FEW;
   const first = (those, found) => those.map((table) => found(table)).find(Boolean);
@@ -45,5 +45,3 @@ export function questions({ tables, foreign_keys: keys }, months) {
   ].filter(Boolean);
   return found.length > 0 ? [...new Set(found)].slice(0, 4) : [say("page_try_tables")];
 }
-
-const dated = ({ columns }) => columns.some(({ kind }) => kind === "time");

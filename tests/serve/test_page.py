@@ -58,6 +58,23 @@ def test_a_turn_goes_on_while_one_is_away(visit: Visit, shop: Path) -> None:
         more.set()
 
 
+def test_a_long_name_goes_on_in_another_line_after_one_of_its_words(visit: Visit, tmp_path: Path) -> None:
+    names = ("readings_of_all_environment_sensors_in_the_north", "ProductionLineSupervisorEmployeeIdentifier")
+    with closing(sqlite3.connect(tmp_path / "plant.db")) as database:
+        database.execute(f"CREATE TABLE {names[0]} ({names[1]} INTEGER PRIMARY KEY, kind TEXT)")
+    page = visit(tmp_path / "plant.db")
+    side = pane(page, "Schema")
+    side.locator("summary .name").click() if page.viewport_size["width"] > 1000 else None
+    lines = side.locator(".name").evaluate_all(
+        """names => names.map(name => [...name.firstChild.childNodes].filter(node => node.nodeType === 3).map(node => {
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            return range.getClientRects().length }))"""
+    )
+    assert [set(each) for each in lines] == [{1}] * len(lines), lines
+    assert max(map(len, lines)) == 8
+
+
 def test_a_query_is_edited_and_run_again(visit: Visit, shop: Path) -> None:
     page = visit(shop, [sql(NAMES)])
     ask(page, "Who are the customers?")

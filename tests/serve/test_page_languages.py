@@ -44,7 +44,7 @@ def test_a_german_browser_gets_a_german_page(visit: Visit, shop: Path) -> None:
     page = visit(shop, replies, language="de-DE", examples="none")
     page.get_by_text("Zu jeder Antwort gehört die Abfrage").wait_for()
     assert page.evaluate("document.documentElement.lang") == "de"
-    page.get_by_role("button", name="Wie viele orders gibt es pro Monat?").wait_for()
+    page.get_by_role("button", name="Wie viele „orders“ gibt es pro Monat?").wait_for()
     has_no_english_label(page)
     ask_in_german(page, "Wer ist Kunde?")
     assert page.get_by_role("textbox", name="Antwort").get_attribute("placeholder") == "Antwort"

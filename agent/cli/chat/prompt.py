@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import termios
@@ -19,7 +18,7 @@ from prompt_toolkit.output import create_output
 
 from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
-from ....tools.folders import state_folder
+from ....tools.folders import make_private_file, state_folder
 from ....tools.terminal import sanitize_text, warn
 from ....tools.values import ValueIndex
 from ...effects import start_in_thread
@@ -185,9 +184,7 @@ def _open_input_history() -> History:
     """Return the history of typed lines, from a file that only the owner can read."""
     path = state_folder() / "history"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        os.chmod(path, 0o600)
+        make_private_file(path)
     except OSError as error:
         warn(f"tableturn: lines that you type cannot be saved in the history: {path}: {error.strerror or error}")
         return InMemoryHistory()

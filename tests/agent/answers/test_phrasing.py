@@ -37,6 +37,8 @@ def test_a_list_of_rows_names_its_columns_in_order() -> None:
     ):
         result = PlainResult(columns, rows)
         assert phrase_result(result, build_display(parsed, result, locale)) == text
+    cut = PlainResult(columns, rows, truncated=True)
+    assert phrase_result(cut, build_display(query, cut)) == "Ride id, status and fee.", "no fee by ride"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.agent.answers.sentence import LONGEST, fill_sentence, is_harmless
 from tableturn.agent.records import PlainCell, PlainResult
+from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.formats import ColumnFormat, choose_column_formats, format_cell
 from tableturn.tools.sql import Query
 
@@ -471,6 +472,33 @@ def test_one_is_not_said_of_many() -> None:
     assert fill("{n} authors have more.", ((1,),), ["n"], sql=sql) is None
     assert fill("{n} authors have them.", ((2,),), ["n"], sql=sql) == "2 authors have them."
     assert fill("Number of authors: {n}.", ((1,),), ["n"], sql=sql) == "Number of authors: 1."
+
+
+def test_a_key_of_one_counts_nothing() -> None:
+    forms = [ColumnFormat("key")]
+    sql = "SELECT store_id FROM sales GROUP BY store_id ORDER BY sum(total) DESC LIMIT 1"
+    assert fill("Store {store_id} sold most.", ((1,),), ["store_id"], sql=sql, forms=forms) == "Store 1 sold most."
+    assert fill("{store_id} stores sold most.", ((1,),), ["store_id"], sql=sql) is None
+
+
+@pytest.mark.parametrize(
+    ("say", "order", "used"),
+    [
+        ("The newest film is {title}.", "release_year DESC", True),
+        ("The oldest film is {title}.", "release_year DESC", False),
+        ("The oldest film is {title}.", "release_year", True),
+        ("The film by the oldest director is {title}.", "director_age DESC", True),
+        ("The film by the youngest director is {title}.", "director_age DESC", False),
+        ("The longest film is {title}.", "minutes DESC", True),
+        ("The shortest film is {title}.", "minutes DESC", False),
+    ],
+)
+def test_an_order_by_a_hidden_column_says_which_end_comes_first(say: str, order: str, used: bool) -> None:
+    columns = [ColumnSchema(name, "INTEGER", "number") for name in ("release_year", "director_age", "minutes")]
+    films = TableSchema("films", (ColumnSchema("title", "TEXT", "text"), *columns))
+    query = Query.of(f"SELECT title FROM films ORDER BY {order} LIMIT 1", "sqlite", Schema("films", (films,)))
+    result = PlainResult(("title",), (("Dune",),), False)
+    assert (fill_sentence(say, result, [ColumnFormat("text")], "Which film?", query) is not None) == used
 
 
 def test_words_of_a_reading_are_plain_and_without_numbers_of_their_own() -> None:
