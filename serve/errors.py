@@ -12,7 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from ..agent.answers.phrasing import phrase_failure
 from ..tools.errors import TableturnError
+from ..tools.labels import Labels, choose_locale
 
 _log = logging.getLogger(__name__)
 
@@ -45,8 +47,9 @@ def find_http_status(kind: str) -> int:
 
 
 def make_error(kind: str, message: str) -> dict[str, Any]:
-    """Return the JSON body of an error reply."""
-    return {"error": {"kind": kind, "message": message}}
+    """Return the JSON body of an error reply, in plain words."""
+    labels = Labels(choose_locale(""))  # of the browser that asks
+    return {"error": {"kind": kind, "message": phrase_failure(message, labels)}}
 
 
 def log_internal_error(error: BaseException) -> str:
@@ -58,7 +61,7 @@ def log_internal_error(error: BaseException) -> str:
 
 def make_openai_error(kind: str, message: str) -> dict[str, Any]:
     """Return the JSON body of an error as OpenAI's clients read it."""
-    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
+    return {"error": {"message": phrase_failure(message), "type": kind, "param": None, "code": None}}
 
 
 def make_error_reply(request: Request, error: Exception) -> JSONResponse:

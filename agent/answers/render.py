@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from io import BytesIO
 from typing import Any
@@ -27,7 +27,7 @@ from ..records import Attempt, PlainResult
 from ..state import AgentState, dump_fields, get_attempts, load_turn
 from .answer import JSON_KEYS, Answer
 from .paging import make_first_page
-from .phrasing import cut, dump_estimate, format_answer_cost, format_rows_shown, number_choices
+from .phrasing import cut, dump_estimate, format_answer_cost, format_rows_shown, number_choices, phrase_failure
 
 ROWS_SHOWN = 20  # rows in a text or a table; a chart is of all of them
 _TABLES, _COLUMNS, _VALUES = 6, 8, 8  # how many are told of
@@ -57,11 +57,14 @@ def render_answer_json(answer: Answer) -> dict[str, Any]:
 
 
 def render_answer(answer: Answer) -> dict[str, Any]:
-    """Return an answer as JSON, with its first rows and its dates as people read them."""
+    """Return an answer as JSON, with its first rows, dates and errors as people read them."""
     date = answer.basis and answer.basis.date
     days = {name: getattr(date, name) for name in ("first", "last", "newest")} if date else {}
+    fields = answer.to_dict()
+    for attempt in fields["attempts"]:
+        attempt["error"] = attempt["error"] and phrase_failure(attempt["error"], answer.labels)
     return {
-        "answer": answer.to_dict(),
+        "answer": fields,
         "choices": list(answer.choices),
         "page": asdict(make_first_page(answer)) if answer.answered else None,
         "dates": {name: answer.labels.date(day) for name, day in days.items()},
@@ -194,8 +197,10 @@ def _list_answer_steps(answer: Answer) -> list[str]:
 def _list_attempts(answer: Answer) -> Iterator[str]:
     """Yield each query that was tried, with what came of it."""
     for number, attempt in enumerate(answer.attempts, 1):
-        yield f"{number}. {attempt.tell_outcome(answer.labels)}: {' '.join(attempt.sql.split())}"
-        if attempt.feedback:
+        error = attempt.error and phrase_failure(attempt.error, answer.labels)
+        outcome = replace(attempt, error=error).tell_outcome(answer.labels)
+        yield f"{number}. {outcome}: {' '.join(attempt.sql.split())}"
+        if attempt.feedback and not error:  # feedback repeats the error, with advice for the model
             yield f"   {answer.labels.say('written_again', why=' '.join(attempt.feedback.split()))}"
 
 
@@ -228,7 +233,7 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
     ]
     if len(tables) > _TABLES:
         table_lines.append(labels.say("more_tables", len(tables) - _TABLES))
-    stop = answer.stopped  # in English
+    stop = phrase_failure(answer.stopped)  # in English
     if not labels.are_english and answer.stop_kind:
         stop = labels.say(f"stopped_{answer.stop_kind}")
     sure = answer.certainty

@@ -105,7 +105,9 @@ class RootCommandGroup(TyperGroup):
             with _print_deprecations():
                 return super().invoke(ctx)
         except TableturnError as error:
-            warn(f"tableturn: {error}")
+            from ..answers.phrasing import phrase_failure  # --help needs none of it
+
+            warn(f"tableturn: {phrase_failure(error)}")
             raise typer.Exit(USAGE_ERROR) from error
         except TyperException as error:
             words = [self.name, *(part for word in ctx.obj for part in word.split("="))]  # the laboratory has another

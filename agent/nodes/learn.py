@@ -8,6 +8,7 @@ from langgraph.graph import END
 from ...tools.errors import TableturnError
 from ..answers.answer import Answer
 from ..answers.commands import ConversationAnswers, is_slash_command, offer_approval, teach
+from ..answers.phrasing import phrase_failure
 from ..effects import Body, do
 from ..records import AnswerRecord
 from ..resources import Run
@@ -40,7 +41,7 @@ def _run_command_on_answer(line: str, state: AgentState, run: Run) -> Update:
     try:
         said = teach(answers, line)
     except TableturnError as error:
-        said = str(error)
+        said = phrase_failure(error)
     if isinstance(said, CorrectionTurn):
         reply = AIMessage(f"asked again; {offer_approval(said.wording)}")
         turn: Update = {"question": said.question, "evidence": said.notes, "wordings": {said.question: said.wording}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -15,6 +15,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ...agent import verbs
 from ...agent.answers.paging import PageRequest, ResultPage
+from ...agent.answers.phrasing import phrase_failure
 from ...tools.charts import Kind, make_spec
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
@@ -130,7 +131,8 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
     if body.kind == "approve":
         fields = {"saved": _dump_saved_answer(await asker.approve(turn, body.question))}
     elif body.kind == "note":
-        fields = {"entry": asdict(await asker.run_query(partial(_save_note, turn, body, asker)))}
+        entry = await asker.run_query(partial(_save_note, turn, body, asker))
+        fields = {"entry": asdict(replace(entry, unchecked=phrase_failure(entry.unchecked)))}
     elif body.kind == "down":
         await asker.call_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     else:
@@ -157,7 +159,8 @@ def _save_note(turn: StoredTurn, body: FeedbackBody, asker: Asker, cancellation:
 @router.get("/lessons")
 async def list_lessons(asker: AskerHere) -> list[verbs.Lesson]:
     """Return the saved answers and definitions that this person may see, with author and date."""
-    return list(await asker.run_query(lambda _: verbs.list_lessons(asker.agent.resources)))
+    lessons = await asker.run_query(lambda _: verbs.list_lessons(asker.agent.resources))
+    return [replace(lesson, unchecked=phrase_failure(lesson.unchecked)) for lesson in lessons]
 
 
 @router.patch("/lessons/{id_}", status_code=204)
