@@ -38,7 +38,14 @@ from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from ..tools.words import end_sentence
 from .answers.answer import Answer
-from .answers.phrasing import analyze_sql, build_display, describe_other_query, explain_query, phrase_answer, phrase_failure
+from .answers.phrasing import (
+    analyze_sql,
+    build_display,
+    describe_other_query,
+    explain_query,
+    phrase_answer,
+    phrase_failure,
+)
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
 from .records import AnswerSentence, AttemptView, Status, get_standalone_question, make_plain_result
@@ -405,7 +412,7 @@ def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancell
         raise SettingsError("the new text is empty: give the new question, SQL or meaning")
     lesson = _find_lesson(id_, resources)
     if lesson is None:
-        raise KnowledgeError(f"no saved answer or definition has the name or id {id_[:40]!r}, or several have")
+        raise KnowledgeError(f"no saved answer or definition is called {id_[:40]!r}, or several are: give its id")
     if isinstance(entry := lesson, Entry):
         if entry.kind in ("join", "never"):
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
@@ -446,7 +453,7 @@ def forget(name: str, resources: Resources) -> str:
         _check_may_remove_answer(answer, database)
         if resources.examples.open_store_for_saving().remove([answer.id]):
             return f"the answer to {answer.example.question!r}"
-    raise KnowledgeError(f"there is no definition, and no approved answer of this database, called {words!r}")
+    raise KnowledgeError(f"no saved answer or definition is called {words!r}, or several are: give its id")
 
 
 def _check_may_remove_answer(hit: FoundExample, database: Database) -> None:

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse
 from ..agent.answers.phrasing import phrase_failure
 from ..tools.errors import TableturnError
 from ..tools.labels import Labels, choose_locale
+from ..tools.validation import describe_fault
 
 _log = logging.getLogger(__name__)
 
@@ -71,9 +72,9 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
         message, status = str(error), find_http_status(kind)
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else None
     elif isinstance(error, RequestValidationError):
-        detail = error.errors()[0]
-        place = ".".join(str(part) for part in detail["loc"][1:]) or "body"
-        kind, message, status = "BadRequest", f"{place[:100]}: {detail['msg'].removeprefix('Value error, ')}", 422
+        fault = error.errors()[0]
+        message = describe_fault({**fault, "loc": fault["loc"][1:] or ("body",)})
+        kind, status = "BadRequest", 422
     elif isinstance(error, HTTPException):
         kind, message, status = _KINDS.get(error.status_code, "BadRequest"), str(error.detail), error.status_code
     else:

@@ -18,7 +18,7 @@ from sqlglot import exp
 from ...tools.basis.basis import build_query_basis
 from ...tools.database import Database, Estimate
 from ...tools.database.watchdog import CANCELLED
-from ...tools.errors import SQLParseError
+from ...tools.errors import QueryFailed, SQLParseError
 from ...tools.formats import (
     ColumnFormat,
     FormatKind,
@@ -218,6 +218,8 @@ def phrase_failure(error: Exception | str, labels: Labels = IN_ENGLISH, kind: st
     text = told = str(error)
     for label, pattern in _PLAIN_FAILURES.items():
         told = re.sub(rf"{_BEFORE_FAILURE}(?:{pattern})\.?", partial(_say_failure, label, labels), told)
+    if told == text and isinstance(error, QueryFailed):
+        return labels.say("page_database_says", why=text)
     kind = kind or getattr(error, "kind", None)
     if told != text or kind not in ("timeout", "too_large") or CANCELLED in text:
         return told

@@ -81,7 +81,8 @@ class AnswerPages:
         with cancel_on_interrupt() as stop:
             page = self.results.read_page("", self.answer, chat.resources, view, stop, need=min(last, most), limit=most)
         if not page.rows:
-            raise SettingsError(f"there are no more rows: the last one is number {page.total:,}")
+            rows = format_count(page.total, "row", "rows")
+            raise SettingsError(f"there are no more rows to show: the answer has {rows}")
         self.now = page
 
 

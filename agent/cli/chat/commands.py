@@ -23,6 +23,7 @@ from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.formats import format_rows
 from ....tools.terminal import sanitize_text, warn
+from ....tools.words import find_nearest_names, format_did_you_mean
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import RUN, word_correction
@@ -44,9 +45,11 @@ def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
     answer = chat.choose("", "run")[0].answer
     if args == "other":
         if answer.ledger is None or not answer.ledger.other_sql:
-            if gaps := "; ".join(answer.ledger.not_counted if answer.ledger else ["all"]):
+            if answer.ledger is None:
+                raise SettingsError("it was not checked whether this answer leaves out rows")
+            if gaps := "; ".join(answer.ledger.not_counted):
                 raise SettingsError(f"not all rows that this answer leaves out could be counted: {gaps}")
-            raise SettingsError("no other query counts rows that this answer leaves out: /why shows what was counted")
+            raise SettingsError("this answer leaves out no rows that another query could add: /why shows its basis")
         args = answer.ledger.other_sql
     if args == "edit":
         args = chat.draft = _edit_sql_in_editor(chat.draft or _get_answer_sql(answer, "edit"))
@@ -83,14 +86,14 @@ def _edit_sql_in_editor(text: str) -> str:
                 subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the person's own editor
             sql = path.read_text(encoding="utf-8").strip()
         except subprocess.CalledProcessError as error:
-            raise SettingsError(f"{editor} ended with status {error.returncode}: the query is not run") from None
+            raise SettingsError(f"{editor} ended with status {error.returncode}, so the query was not run") from None
         except OSError as error:
             reason = error.strerror or error
             raise SettingsError(f"cannot start {editor}, {reason}: name another editor in EDITOR") from None
         except ValueError as error:
             raise SettingsError(f"cannot run {editor}, or cannot read what it wrote: {error}") from None
     if not sql:
-        raise SettingsError("the query is empty and is not run")
+        raise SettingsError("the query is empty, so it was not run")
     return sql
 
 
@@ -105,11 +108,9 @@ def _show_next_rows(chat: ChatSession, args: str) -> RenderableType:
 
 def _show_row_range(chat: ChatSession, args: str) -> RenderableType:
     match = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", args)
-    if match is None:
-        raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
-    first, last = (1, int(match[1])) if match[2] is None else (int(match[1]), int(match[2]))
+    first, last = (0, 0) if match is None else (1, int(match[1])) if match[2] is None else map(int, match.groups())
     if not 1 <= first <= last:
-        raise SettingsError(f"there are no rows {args}: rows are numbered from 1")
+        raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
     if last - first >= _MOST:
         raise SettingsError(f"that is more than {_MOST:,} rows at a time: /export writes them all to a file")
     pages = _get_answer_pages(chat)
@@ -165,6 +166,8 @@ def _parse_row_count(args: str, example: str) -> int:
 
 
 def _list_tables(chat: ChatSession, args: str) -> RenderableType:
+    if args and not verbs.notices(chat.resources):
+        return _show_table_schema(chat, args)
     if args:
         chat.resources.database.turn_guess(args)
     grid = Table.grid(padding=(0, 2))
@@ -190,8 +193,10 @@ def _show_table_schema(chat: ChatSession, args: str) -> RenderableType:
     schema = verbs.tables(chat.resources)
     table = schema.table(verbs.unquote(args)) if args else None
     if table is None:
-        what = f"there is no table {args}: choose from" if args else "say which table:"
-        raise SettingsError(f"{what} {verbs.join_names([table.name for table in schema.tables])}")
+        names = [table.name for table in schema.tables]
+        hint = format_did_you_mean(find_nearest_names(args, names)) or f"choose from {verbs.join_names(names)}"
+        what = f"there is no table {args}: {hint}" if args else f"say which table, as in /schema {names[0]}"
+        raise SettingsError(what)
     keys = {
         name: f"{key.ref_table}.{other}"
         for key in schema.foreign_keys
@@ -240,7 +245,7 @@ def _retry_last_question(chat: ChatSession, args: str) -> NextQuestion:
     if not words and any(item.words for item in chat.history):
         words = chat.undo()
     if not words:
-        raise SettingsError("there is no question in this session to ask again")
+        raise SettingsError("there is no question to ask again yet")
     return NextQuestion(words)
 
 

@@ -92,7 +92,7 @@ def test_a_turn_is_taken_back_and_asked_again(shop: Path) -> None:
     assert lines[3].startswith("3 questions, 0 model requests")
     assert lines[4] == f"undone: {COUNT}"
     assert lines[5] == "tableturn: there is no turn to undo"
-    assert lines[6] == "tableturn: there is no question in this session to ask again"
+    assert lines[6] == "tableturn: there is no question to ask again yet"
 
 
 def test_undoing_leaves_the_conversation_as_it_was(shop: Path) -> None:
@@ -143,7 +143,7 @@ def test_another_query_is_run_in_an_answers_place(shop: Path) -> None:
 
 def test_the_query_with_rows_left_out_is_shown_and_run(shop: Path) -> None:
     lines = said(shop, COUNT, "/sql other")
-    assert "tableturn: no other query counts rows that this answer leaves out: /why shows what was counted" in lines
+    assert "tableturn: this answer leaves out no rows that another query could add: /why shows its basis" in lines
     counted = "SELECT COUNT(*) FROM orders WHERE customer_id IN (SELECT id FROM customers)"
     with SQLAgent(shop, model=writes(counted), settings={"examples": "none"}) as agent:
         conversation = agent.conversation()

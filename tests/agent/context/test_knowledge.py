@@ -379,7 +379,7 @@ def test_notes_with_an_equals_sign_are_sql_or_not_kept(shop: Path, known: Path) 
     text = known.read_text()
     with SQLAgent(shop, model=writes("SELECT 1")) as agent:
         for wrong in ("big = orders.totl > 5", "net = orders.total - 1", "sum = SUM(orders.total", "a = many orders"):
-            with pytest.raises(KnowledgeError, match="a meaning in words is written"):
+            with pytest.raises(KnowledgeError, match="write a meaning in words as"):
                 agent.note(wrong)
         with pytest.raises(KnowledgeError, match="split it"):
             agent.note("long means " + "very " * 400)
@@ -397,7 +397,7 @@ def test_a_condition_that_does_not_resolve_is_not_kept_as_words(shop: Path, know
             ("vip: nope.city = 'Paris'", "no table 'nope'"),
             ("vip: orders.total >", "'orders.total >' is not an SQL expression"),
         ):
-            with pytest.raises(KnowledgeError, match=f"{name}.*a meaning in words is written as a sentence"):
+            with pytest.raises(KnowledgeError, match=f"{name}.*write a meaning in words as a sentence"):
                 agent.note(wrong)
         assert known.read_text().strip() == text.strip()
         for words in (

@@ -173,7 +173,7 @@ def test_rows_are_not_known_by_what_many_share(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("question", ["Who bought Amber Cafe?", "Which client name is Amber Cafe?"])
 def test_what_would_only_be_repeated_is_declined(clerk: Parser, question: str) -> None:
-    with pytest.raises(NotUnderstood, match="only show what you said"):
+    with pytest.raises(NotUnderstood, match="Name what to show or count"):
         clerk.answer(question)
 
 
