@@ -26,7 +26,6 @@ from .answers.phrasing import (
     analyze_sql,
     build_display,
     list_row_remarks,
-    phrase_failure,
     phrase_result_or_count,
 )
 from .answers.sentence import fill_answer_sentence
@@ -246,7 +245,7 @@ class SQLAgent:
                 definitions = {entry.name: entry.text for entry in record.used_knowledge}
                 looks = build_display(analyze_sql(record.sql, database), result, answer.labels.locale, definitions)
         except QueryError as error:
-            why = phrase_failure(f"No query for this question ran: {error}", answer.labels, error.kind)
+            why = answer.labels.say_error(f"No query for this question ran: {error}", error.kind)
             complete = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(complete, answer.thread, record)
         line = fill_answer_sentence(record, result, looks.formats, database)

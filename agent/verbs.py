@@ -32,7 +32,7 @@ from ..tools.examples.store import example_id, shared_id
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import parse_definition, run_entry_sql
-from ..tools.labels import choose_locale
+from ..tools.labels import IN_ENGLISH, choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
@@ -44,7 +44,6 @@ from .answers.phrasing import (
     describe_other_query,
     explain_query,
     phrase_answer,
-    phrase_failure,
 )
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
@@ -134,7 +133,7 @@ class Lesson:
 
 def format_unchecked(why: str) -> str:
     """Say after a definition that its SQL was not checked; '' if it was."""
-    return f"; its SQL could not be checked: {phrase_failure(why)}" if why else ""
+    return f"; its SQL could not be checked: {IN_ENGLISH.say_error(why)}" if why else ""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from ..agent.answers.phrasing import phrase_failure
 from ..tools.errors import TableturnError
-from ..tools.labels import Labels, choose_locale
+from ..tools.labels import IN_ENGLISH, Labels, choose_locale
 from ..tools.validation import describe_fault
 
 _log = logging.getLogger(__name__)
@@ -49,8 +48,8 @@ def find_http_status(kind: str) -> int:
 
 def make_error(kind: str, message: str) -> dict[str, Any]:
     """Return the JSON body of an error reply, in plain words."""
-    labels = Labels(choose_locale(""))  # of the browser that asks
-    return {"error": {"kind": kind, "message": phrase_failure(message, labels)}}
+    labels = Labels(choose_locale(""))  # of the browser
+    return {"error": {"kind": kind, "message": labels.say_error(message)}}
 
 
 def log_internal_error(error: BaseException) -> str:
@@ -62,7 +61,7 @@ def log_internal_error(error: BaseException) -> str:
 
 def make_openai_error(kind: str, message: str) -> dict[str, Any]:
     """Return the JSON body of an error as OpenAI's clients read it."""
-    return {"error": {"message": phrase_failure(message), "type": kind, "param": None, "code": None}}
+    return {"error": {"message": IN_ENGLISH.say_error(message), "type": kind, "param": None, "code": None}}
 
 
 def make_error_reply(request: Request, error: Exception) -> JSONResponse:
@@ -73,8 +72,7 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else None
     elif isinstance(error, RequestValidationError):
         fault = error.errors()[0]
-        message = describe_fault({**fault, "loc": fault["loc"][1:] or ("body",)})
-        kind, status = "BadRequest", 422
+        kind, status, message = "BadRequest", 422, describe_fault({**fault, "loc": fault["loc"][1:] or ("body",)})
     elif isinstance(error, HTTPException):
         kind, message, status = _KINDS.get(error.status_code, "BadRequest"), str(error.detail), error.status_code
     else:

@@ -10,22 +10,20 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 
 from sqlglot import exp
 
 from ...tools.basis.basis import build_query_basis
 from ...tools.database import Database, Estimate
-from ...tools.database.watchdog import CANCELLED
-from ...tools.errors import QueryFailed, SQLParseError
+from ...tools.errors import SQLParseError
 from ...tools.formats import (
     ColumnFormat,
     FormatKind,
     choose_column_formats,
     format_cell,
 )
-from ...tools.labels import IN_ENGLISH, Labels
+from ...tools.labels import Labels
 from ...tools.measures import find_measure
 from ...tools.sql import COUNT, ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
 from ...tools.words import humanize_name
@@ -196,38 +194,6 @@ def format_answer_cost(answer: AnswerRecord, labels: Labels) -> str:
     if calls := answer.usage.llm_calls:
         model = labels.say("model_requests", calls)
     return ", ".join(filter(None, (queries, model, f"{labels.number(answer.usage.seconds, 1)} s")))
-
-
-_PLAIN_FAILURES: dict[str, str] = {
-    "took_too_long": r"the query ran longer than (?P<seconds>\S+) s: join on keys, filter earlier, or ask for less",
-    "too_costly": r"this query is expected to read .* rows, and the limit is (?P<limit>[\d,]+) .* or ask for less",
-    "too_costly_today": r"with this query, .* exceed (?P<limit>[\d,]+) .*, or raise the setting",
-    "cost_unknown": r"\S+ cannot estimate how many rows this query would read, .*, or leave out these limits",
-    "reads_only": r"this connection only reads[^\n]*|I can only read data, so nothing was changed",
-    "query_too_complex": r"the statement (?:has|joins) [^\n]* the limit is [\d,]+|the statement is nested [^\n]*",
-    "result_too_large": r"the query needs more [^\n]* than it may use(?:: ask for less, or aggregate)?"
-    r"|(?:a value|the result) has more than [^\n]* bytes[^:\n]*: (?:select|ask for) [^\n)]*",
-}
-"""Labels, and the errors whose texts advise whoever writes a query, in any text that says why it failed."""
-
-_BEFORE_FAILURE = r"(?:^[A-Z][^:\n]*: )?"  # such as `No query ran: `, as a label is a sentence of its own
-
-
-def phrase_failure(error: Exception | str, labels: Labels = IN_ENGLISH, kind: str | None = None) -> str:
-    """Return an error's text in plain words for people; what it advises a model is left out."""
-    text = told = str(error)
-    for label, pattern in _PLAIN_FAILURES.items():
-        told = re.sub(rf"{_BEFORE_FAILURE}(?:{pattern})\.?", partial(_say_failure, label, labels), told)
-    if told == text and isinstance(error, QueryFailed):
-        return labels.say("page_database_says", why=text)
-    kind = kind or getattr(error, "kind", None)
-    if told != text or kind not in ("timeout", "too_large") or CANCELLED in text:
-        return told
-    return labels.say("took_longer" if kind == "timeout" else "result_too_large")
-
-
-def _say_failure(label: str, labels: Labels, match: re.Match[str]) -> str:
-    return labels.say(label, **match.groupdict())
 
 
 WITHHELD = "The rows are shown only to the person who asked, because they contain data that must not leave."

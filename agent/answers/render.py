@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from html import escape
 from io import BytesIO
 from typing import Any
@@ -19,6 +19,7 @@ from ...tools.examples import Example
 from ...tools.export import escape_markdown, export_rows
 from ...tools.formats import format_rows
 from ...tools.knowledge import Entry
+from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import sanitize_text
 from ...tools.values import ValueMatch
 from ..evidence.confidence import choose_confidence_level
@@ -27,7 +28,7 @@ from ..records import Attempt, PlainResult
 from ..state import AgentState, dump_fields, get_attempts, load_turn
 from .answer import JSON_KEYS, Answer
 from .paging import make_first_page
-from .phrasing import cut, dump_estimate, format_answer_cost, format_rows_shown, number_choices, phrase_failure
+from .phrasing import cut, dump_estimate, format_answer_cost, format_rows_shown, number_choices
 
 ROWS_SHOWN = 20  # rows in a text or a table; a chart is of all of them
 _TABLES, _COLUMNS, _VALUES = 6, 8, 8  # how many are told of
@@ -62,7 +63,7 @@ def render_answer(answer: Answer) -> dict[str, Any]:
     days = {name: getattr(date, name) for name in ("first", "last", "newest")} if date else {}
     fields = answer.to_dict()
     for attempt in fields["attempts"]:
-        attempt["error"] = attempt["error"] and phrase_failure(attempt["error"], answer.labels)
+        attempt["error"] = attempt["error"] and answer.labels.say_error(attempt["error"])
     return {
         "answer": fields,
         "choices": list(answer.choices),
@@ -197,10 +198,8 @@ def _list_answer_steps(answer: Answer) -> list[str]:
 def _list_attempts(answer: Answer) -> Iterator[str]:
     """Yield each query that was tried, with what came of it."""
     for number, attempt in enumerate(answer.attempts, 1):
-        error = attempt.error and phrase_failure(attempt.error, answer.labels)
-        outcome = replace(attempt, error=error).tell_outcome(answer.labels)
-        yield f"{number}. {outcome}: {' '.join(attempt.sql.split())}"
-        if attempt.feedback and not error:  # feedback repeats the error, with advice for the model
+        yield f"{number}. {attempt.tell_outcome(answer.labels)}: {' '.join(attempt.sql.split())}"
+        if attempt.feedback and not attempt.error:  # feedback repeats the error, with advice for the model
             yield f"   {answer.labels.say('written_again', why=' '.join(attempt.feedback.split()))}"
 
 
@@ -233,7 +232,7 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
     ]
     if len(tables) > _TABLES:
         table_lines.append(labels.say("more_tables", len(tables) - _TABLES))
-    stop = phrase_failure(answer.stopped)  # in English
+    stop = IN_ENGLISH.say_error(answer.stopped)  # in English
     if not labels.are_english and answer.stop_kind:
         stop = labels.say(f"stopped_{answer.stop_kind}")
     sure = answer.certainty

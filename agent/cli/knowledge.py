@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ...tools.errors import KnowledgeError, QueryError
+from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import print_json_line, say, warn
 from ..conversation_files import read_queries
 from ..options import (
@@ -48,7 +49,6 @@ def check(
     Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
     """
     from ...tools.knowledge.fragment import EntryProblem, run_entry_sql
-    from ..answers.phrasing import phrase_failure
     from ..settings import make_settings, read_settings_file
 
     limits = make_settings(read_settings_file(settings) if settings else {}).limits
@@ -78,7 +78,7 @@ def check(
         )
     else:
         for problem in [*wrong, *open_ones]:
-            warn(f"{problem['source']}: {problem['what']}: {phrase_failure(problem['why'])}")
+            warn(f"{problem['source']}: {problem['what']}: {IN_ENGLISH.say_error(problem['why'])}")
         note = f", {len(unchecked)} not checked" if unchecked else ""
         valid = len(definitions.entries) - len(failures) - len(unchecked)
         say(f"definitions: {valid} valid, {len(problems)} invalid{note}")

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...tools.labels import Labels
 from ...tools.readings import Agreement
 from ..advice import with_fallback
-from ..answers.phrasing import phrase_failure
 from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
 from ..records import Attempt, QueryComplexity, Status, Turn
 from ..resources import Run
@@ -207,8 +206,7 @@ def list_answer_doubts(
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [compare_attempts(attempt, other) for other in others].count(False)
         if others and (error := others[-1].error):
-            why = _shorten_to_one_line(phrase_failure(error, labels)).rstrip(".")
-            doubts.append(labels.say("later_failed", error=why))
+            doubts.append(labels.say("later_failed", error=_shorten_to_one_line(labels.say_error(error)).rstrip(".")))
         elif differing:
             doubts.append(_format_disagreement(differing, len(others), labels))
         if not doubts:

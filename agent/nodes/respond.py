@@ -27,7 +27,6 @@ from ..answers.phrasing import (
     explain_query,
     list_remarks,
     phrase_answer,
-    phrase_failure,
     summarize_answer,
 )
 from ..audit import make_record
@@ -262,7 +261,7 @@ def _make_conclusion(
     stop = turn.stop
     if stop and stop.status in ("failed", "unanswerable"):
         kind = attempt.error_kind if stop.kind == "error" and attempt else None
-        return _Conclusion(stop.status, phrase_failure(stop.why, labels, kind))
+        return _Conclusion(stop.status, labels.say_error(stop.why, kind))
     if stop and stop.kind == "schema":
         return _Conclusion("converged", stop.why)
     if attempt is not None and attempt.result is not None:
@@ -281,7 +280,7 @@ def _make_conclusion(
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, remarks)), code.result, looks, by_code=True)
     why, kind = (attempt.error, attempt.error_kind) if attempt else ("no query was written", None)
-    return _Conclusion("failed", phrase_failure(f"No query for this question ran: {why}", labels, kind))
+    return _Conclusion("failed", labels.say_error(f"No query for this question ran: {why}", kind))
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for

@@ -15,12 +15,12 @@ from starlette.responses import Response, StreamingResponse
 
 from ...agent import verbs
 from ...agent.answers.paging import PageRequest, ResultPage
-from ...agent.answers.phrasing import phrase_failure
 from ...tools.charts import Kind, make_spec
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
 from ...tools.export import MEDIA_TYPES, Format, make_file_name
 from ...tools.knowledge import Entry
+from ...tools.labels import IN_ENGLISH
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
 from ..store import StoredTurn, TurnStore
@@ -132,7 +132,7 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
         fields = {"saved": _dump_saved_answer(await asker.approve(turn, body.question))}
     elif body.kind == "note":
         entry = await asker.run_query(partial(_save_note, turn, body, asker))
-        fields = {"entry": asdict(replace(entry, unchecked=phrase_failure(entry.unchecked)))}
+        fields = {"entry": asdict(replace(entry, unchecked=IN_ENGLISH.say_error(entry.unchecked)))}
     elif body.kind == "down":
         await asker.call_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     else:
@@ -160,7 +160,7 @@ def _save_note(turn: StoredTurn, body: FeedbackBody, asker: Asker, cancellation:
 async def list_lessons(asker: AskerHere) -> list[verbs.Lesson]:
     """Return the saved answers and definitions that this person may see, with author and date."""
     lessons = await asker.run_query(lambda _: verbs.list_lessons(asker.agent.resources))
-    return [replace(lesson, unchecked=phrase_failure(lesson.unchecked)) for lesson in lessons]
+    return [replace(lesson, unchecked=IN_ENGLISH.say_error(lesson.unchecked)) for lesson in lessons]
 
 
 @router.patch("/lessons/{id_}", status_code=204)

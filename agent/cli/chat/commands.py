@@ -45,9 +45,7 @@ def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
     answer = chat.choose("", "run")[0].answer
     if args == "other":
         if answer.ledger is None or not answer.ledger.other_sql:
-            if answer.ledger is None:
-                raise SettingsError("it was not checked whether this answer leaves out rows")
-            if gaps := "; ".join(answer.ledger.not_counted):
+            if gaps := "; ".join(answer.ledger.not_counted if answer.ledger else ["they were not looked for"]):
                 raise SettingsError(f"not all rows that this answer leaves out could be counted: {gaps}")
             raise SettingsError("this answer leaves out no rows that another query could add: /why shows its basis")
         args = answer.ledger.other_sql
@@ -87,11 +85,8 @@ def _edit_sql_in_editor(text: str) -> str:
             sql = path.read_text(encoding="utf-8").strip()
         except subprocess.CalledProcessError as error:
             raise SettingsError(f"{editor} ended with status {error.returncode}, so the query was not run") from None
-        except OSError as error:
-            reason = error.strerror or error
-            raise SettingsError(f"cannot start {editor}, {reason}: name another editor in EDITOR") from None
-        except ValueError as error:
-            raise SettingsError(f"cannot run {editor}, or cannot read what it wrote: {error}") from None
+        except (OSError, ValueError) as error:
+            raise SettingsError(f"cannot use the editor {editor} ({error}): name another in EDITOR") from None
     if not sql:
         raise SettingsError("the query is empty, so it was not run")
     return sql
@@ -195,8 +190,7 @@ def _show_table_schema(chat: ChatSession, args: str) -> RenderableType:
     if table is None:
         names = [table.name for table in schema.tables]
         hint = format_did_you_mean(find_nearest_names(args, names)) or f"choose from {verbs.join_names(names)}"
-        what = f"there is no table {args}: {hint}" if args else f"say which table, as in /schema {names[0]}"
-        raise SettingsError(what)
+        raise SettingsError(f"there is no table {args}: {hint}" if args else f"say which table: {hint}")
     keys = {
         name: f"{key.ref_table}.{other}"
         for key in schema.foreign_keys
@@ -283,10 +277,9 @@ def _reset_conversation(chat: ChatSession, args: str) -> str:
 
 def _list_saved_conversations(chat: ChatSession, args: str) -> str:
     chats = list_saved_conversations(chat.checkpoints, chat.agent.resources.database.location)
-    if not chats and chat.kept:
-        return "there is no saved conversation with this database yet; this one is saved from its first turn on"
     if not chats:
-        return "there is no saved conversation with this database: start one with tableturn chat --thread NAME"
+        how = "this one is saved from its first turn on" if chat.kept else "start one with tableturn chat --thread NAME"
+        return f"there is no saved conversation with this database yet: {how}"
     lines = [f"  {thread.name}  (last used {thread.last_turn:%Y-%m-%d %H:%M})" for thread in chats]
     return "\n".join(["saved conversations; continue one with tableturn chat --thread NAME:", *lines])
 

@@ -14,7 +14,6 @@ from ....tools.errors import TableturnError
 from ....tools.labels import IN_ENGLISH
 from ....tools.terminal import print_json_line, sanitize_text, warn
 from ...answers.commands import is_slash_command, offer_approval
-from ...answers.phrasing import phrase_failure
 from ...conversation_files import lock_conversation, open_checkpointer
 from ...options import AgentOptions
 from ..display import show_answer
@@ -70,7 +69,7 @@ def _process_input_line(chat: ChatSession, line: str, as_json: bool) -> int:
         return _ask_question(chat, result, as_json)
     except TableturnError as error:
         labels = chat.history[-1].answer.labels if chat.history else IN_ENGLISH
-        warn(f"tableturn: {phrase_failure(error, labels)}")
+        warn(f"tableturn: {labels.say_error(error)}")
     except KeyboardInterrupt:
         warn(_INTERRUPTED)
     return NOT_ANSWERED

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tableturn.agent.answers.phrasing import ColumnDisplay, build_display, phrase_failure, phrase_result
+from tableturn.agent.answers.phrasing import ColumnDisplay, build_display, phrase_result
 from tableturn.agent.records import PlainResult
-from tableturn.tools.database import Cancellation, Database, Limits
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
-from tableturn.tools.errors import QueryError, QueryFailed, QueryTimeout
 from tableturn.tools.formats import choose_column_formats
-from tableturn.tools.labels import Labels
 from tableturn.tools.sql import ColumnHeading, Query
 
 from tests.support.queries import read
@@ -172,30 +168,3 @@ def test_a_heading_has_no_english_meaning_in_a_german_answer() -> None:
     query = Query.of("SELECT city, AVG(price) FROM rides GROUP BY city", "sqlite")
     result = PlainResult(("city", "AVG(price)"), (("Lyon", 3), ("Metz", 4)))
     assert [build_display(query, result, locale).words[1] for locale in ("", "de")] == ["average price", "avg(price)"]
-
-
-def test_an_error_is_said_in_plain_words_without_its_advice_for_a_model(shop: Path) -> None:
-    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-    stop = Cancellation()
-    stop.cancel()
-    brief, few = Limits(seconds=0.1), Limits(estimated_rows=1)
-    with Database.open(shop) as database:
-        for sql, limits, cancellation, english, german in (
-            (endless, brief, None, "This took more than 0.1 s. Try", "Das dauerte mehr als 0.1 s."),
-            ("DROP TABLE orders", brief, None, "I can only read data, so nothing was changed.", "Ich kann nur lesen"),
-            ("SELECT * FROM orders, customers", few, None, "This would read more than 1 row", "Dafür müssten mehr"),
-            ("SELECT 1" + " UNION SELECT 1" * 999, brief, None, "The query is too long", "Die Abfrage ist zu lang"),
-            ("SELECT 1", brief, stop, "the query was cancelled", "the query was cancelled"),
-        ):
-            with pytest.raises(QueryError) as caught:
-                database.execute(sql, limits, cancellation)
-            assert phrase_failure(caught.value).startswith(english)
-            assert phrase_failure(caught.value, Labels("de")).startswith(german)
-            assert phrase_failure(f"not saved: {caught.value}").startswith(f"not saved: {english}")
-
-
-def test_what_an_engine_says_of_time_or_of_names_stays_true() -> None:
-    assert (
-        phrase_failure(QueryTimeout("canceling statement")) == "This took too long. Try a shorter period or fewer rows."
-    )
-    assert phrase_failure(QueryFailed("no such column: x", "unknown_column")) == "The database says: no such column: x"

@@ -292,7 +292,7 @@ def test_a_conversation_is_held_by_one_chat_at_a_time(shop: Path, tmp_path: Path
         other.stdin.close()
     assert said(shop, "/undo", "/threads", options=kept) == [
         "the last turn was undone",
-        "there is no saved conversation with this database yet; this one is saved from its first turn on",
+        "there is no saved conversation with this database yet: this one is saved from its first turn on",
     ]
 
 

@@ -114,7 +114,7 @@ def test_pages_go_on_over_rows_that_the_answer_does_not_hold(offline: Screen) ->
     shown = offline.say("/rows 2490-2600")
     assert "rows 2,490 to 2,500 of 2,500" in shown
     assert "Person 2499" in shown
-    assert "there are no more rows to show: the answer has 2,500 rows" in offline.say("/more")
+    assert "there are no more rows to show: the last is row 2,500" in offline.say("/more")
 
 
 def test_all_rows_are_exported(offline: Screen, folder: Path) -> None:
