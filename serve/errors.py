@@ -47,9 +47,8 @@ def find_http_status(kind: str) -> int:
 
 
 def make_error(kind: str, message: str) -> dict[str, Any]:
-    """Return the JSON body of an error reply, in plain words."""
-    labels = Labels(choose_locale(""))  # of the browser
-    return {"error": {"kind": kind, "message": labels.say_error(message)}}
+    """Return the JSON body of an error reply, in plain words of the browser's language."""
+    return {"error": {"kind": kind, "message": Labels(choose_locale("")).say_error(message)}}
 
 
 def log_internal_error(error: BaseException) -> str:

@@ -19,7 +19,7 @@ def test_an_error_is_said_in_plain_words_without_its_advice_for_a_model(shop: Pa
         for sql, limits, cancellation, english, german in (
             (endless, brief, None, "This took more than 0.1 s. Try", "Das dauerte mehr als 0.1 s."),
             ("DROP TABLE orders", brief, None, "I can only read data, so nothing was changed.", "Ich kann nur lesen"),
-            ("SELECT * FROM orders, customers", few, None, "This would read more than 1 row", "Dafür müssten mehr"),
+            ("SELECT * FROM orders, customers", few, None, "This would read more rows", "Dafür müssten mehr"),
             ("SELECT 1" + " UNION SELECT 1" * 999, brief, None, "The query is too long", "Die Abfrage ist zu lang"),
             ("SELECT 1", brief, stop, "The query was cancelled.", "Die Abfrage wurde abgebrochen."),
         ):
