@@ -21,13 +21,7 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
-from .answers.phrasing import (
-    WITHHELD,
-    analyze_sql,
-    build_display,
-    list_row_remarks,
-    phrase_result_or_count,
-)
+from .answers.phrasing import WITHHELD, analyze_sql, build_display, list_row_remarks, phrase_result_or_count
 from .answers.sentence import fill_answer_sentence
 from .audit import AuditTrail
 from .cancel_turn import call_saver

@@ -38,13 +38,7 @@ from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from ..tools.words import end_sentence
 from .answers.answer import Answer
-from .answers.phrasing import (
-    analyze_sql,
-    build_display,
-    describe_other_query,
-    explain_query,
-    phrase_answer,
-)
+from .answers.phrasing import analyze_sql, build_display, describe_other_query, explain_query, phrase_answer
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
 from .records import AnswerSentence, AttemptView, Status, get_standalone_question, make_plain_result

@@ -268,7 +268,7 @@ def summarize_answer(answer: AnswerRecord) -> str:
     columns = ", ".join(answer.columns)
     if not answer.rows:
         return f"no rows of {columns}"
-    first = ", ".join(map(_format_summary_value, answer.rows[0]))
+    first = ", ".join("NULL" if cell is None else cut(cell, TEXT_CHARACTERS) for cell in answer.rows[0])
     return f"{len(answer.rows)}{'+' if answer.truncated else ''} rows of {columns}; first: {first}"
 
 
@@ -301,10 +301,6 @@ def list_row_remarks(result: PlainResult, labels: Labels) -> tuple[Note, ...]:
     if result.truncated:
         remarks.append(Note(labels.say("only_first", result.row_count), "cut"))
     return tuple(remarks)
-
-
-def _format_summary_value(cell: PlainCell) -> str:
-    return "NULL" if cell is None else cut(cell, TEXT_CHARACTERS)
 
 
 def _format_value(cell: PlainCell, form: ColumnFormat) -> str:

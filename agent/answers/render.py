@@ -19,7 +19,6 @@ from ...tools.examples import Example
 from ...tools.export import escape_markdown, export_rows
 from ...tools.formats import format_rows
 from ...tools.knowledge import Entry
-from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import sanitize_text
 from ...tools.values import ValueMatch
 from ..evidence.confidence import choose_confidence_level
@@ -232,7 +231,7 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
     ]
     if len(tables) > _TABLES:
         table_lines.append(labels.say("more_tables", len(tables) - _TABLES))
-    stop = IN_ENGLISH.say_error(answer.stopped)  # in English
+    stop = labels.say_error(answer.stopped)  # in English
     if not labels.are_english and answer.stop_kind:
         stop = labels.say(f"stopped_{answer.stop_kind}")
     sure = answer.certainty

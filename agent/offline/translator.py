@@ -269,7 +269,7 @@ class OfflineTranslator:
             tables = tuple(table.name.replace("_", " ") for table in task.schema.tables[:_OFFERED])
             return Rephrasing(task.question, task.question, "ambiguous", asks, tables)
         except NotUnderstood as error:
-            return Rephrasing(task.question, task.question, "unanswerable", _explain_refusal(task.question, str(error)))
+            return Rephrasing(task.question, task.question, "unanswerable", _explain_refusal(task.question, error))
         sentence = format_query_as_sentence(answer.frame)
         with self._lock:
             self._answers[task.question, base, sentence, self._engine.names().schema.version] = answer
@@ -277,14 +277,13 @@ class OfflineTranslator:
                 del self._answers[next(iter(self._answers))]
         # Where what was passed over matters, declining serves a person better.
         if answer.partial or answer.confidence < _DOUBTFUL:
-            why = _explain_refusal(task.question, _explain_low_confidence(answer))
-            return Rephrasing(sentence, sentence, "unanswerable", why)
+            return Rephrasing(sentence, sentence, "unanswerable", _explain_refusal(task.question, answer))
         return Rephrasing(sentence, sentence)
 
     def _generate_draft(self, task: GenerateSQLTask) -> SQLDraft:
         answer = self._get_parsed_answer(task)
         if answer.confidence < _DECLINE:
-            raise NotUnderstood(_explain_refusal(task.question, _explain_low_confidence(answer)), answer.unread)
+            raise NotUnderstood(_explain_refusal(task.question, answer), answer.unread)
         return _make_draft_from_answer(answer)
 
     def _get_parsed_answer(self, task: GenerateSQLTask) -> ParsedAnswer:
@@ -304,15 +303,13 @@ def _make_draft_from_answer(answer: ParsedAnswer) -> SQLDraft:
     return SQLDraft(answer.sql, answer.confidence, answer.notes, caveats)
 
 
-def _explain_refusal(question: str, why: str) -> str:
-    """Return why a question has no answer: its language, if that is not English, or the given reason."""
-    language = find_language(question)
-    return why if language in ("", "en") else Labels(language).say("only_english")
-
-
-def _explain_low_confidence(answer: ParsedAnswer) -> str:
-    if answer.unread:
-        return f"I did not understand: {', '.join(answer.unread)}. Use other words, or choose a model."
-    empty = " No row fits that." if answer.signals["no row"] else ""
-    read = format_query_as_sentence(answer.frame)
-    return f'I am not sure that you mean "{read}".{empty} Use other words, or choose a model.'
+def _explain_refusal(question: str, why: ParsedAnswer | NotUnderstood) -> str:
+    """Return why a question has no answer: first its language, if that is not English."""
+    if (language := find_language(question)) not in ("", "en"):
+        return Labels(language).say("only_english")
+    if isinstance(why, NotUnderstood):
+        return str(why)
+    if why.unread:
+        return f"I did not understand: {', '.join(why.unread)}. Use other words, or choose a model."
+    empty = " No row fits that." if why.signals["no row"] else ""
+    return f'I am not sure that you mean "{format_query_as_sentence(why.frame)}".{empty} Use other words.'

@@ -23,8 +23,6 @@ from .commands import CommandResult, NextQuestion, run
 
 LEAVE = ("exit", "quit", "/exit", "/quit", "/q")  # what ends a conversation, besides the end of input
 
-_INTERRUPTED = "tableturn: this turn was interrupted; earlier turns are not affected"
-
 
 def run_chat_loop(
     options: AgentOptions,
@@ -71,7 +69,7 @@ def _process_input_line(chat: ChatSession, line: str, as_json: bool) -> int:
         labels = chat.history[-1].answer.labels if chat.history else IN_ENGLISH
         warn(f"tableturn: {labels.say_error(error)}")
     except KeyboardInterrupt:
-        warn(_INTERRUPTED)
+        warn("tableturn: this turn was interrupted; earlier turns are not affected")
     return NOT_ANSWERED
 
 
