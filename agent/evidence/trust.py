@@ -98,8 +98,8 @@ def _parse_trust_bounds(path: Path, modified_at: int, size: int) -> tuple[TrustB
         return tuple(_READER.validate_json(path.read_bytes()).bounds)
     except (OSError, ValidationError) as error:
         raise SettingsError(
-            f"{path} contains no trust bounds that this version can read ({describe_fault(error.errors()[0]) if isinstance(error, ValidationError) else error}): "
-            "remove it, and set them again with `tableturn trust fit`"
+            f"{path} contains no trust bounds that this version can read: remove it, and set them again with"
+            f" `tableturn trust fit` ({error if isinstance(error, OSError) else describe_fault(error.errors()[0])})"
         ) from error
 
 
