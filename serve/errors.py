@@ -70,8 +70,9 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
         message, status = str(error), find_http_status(kind)
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else None
     elif isinstance(error, RequestValidationError):
-        fault = error.errors()[0]
-        kind, status, message = "BadRequest", 422, describe_fault({**fault, "loc": fault["loc"][1:] or ("body",)})
+        fault: Any = error.errors()[0]
+        fault["loc"] = fault["loc"][1:] or ("body",)  # without where it was: body, query or path
+        kind, message, status = "BadRequest", describe_fault(fault), 422
     elif isinstance(error, HTTPException):
         kind, message, status = _KINDS.get(error.status_code, "BadRequest"), str(error.detail), error.status_code
     else:
