@@ -293,7 +293,7 @@ class AttemptView:
     def tell_outcome(self, labels: Labels) -> str:
         """Return the outcome of the query in the words of the labels."""
         if self.error:
-            return labels.say("query_failed", error=self.error)
+            return labels.say("query_failed", error=labels.say_error(self.error).rstrip("."))
         return labels.say("query_ran") if self.row_count is None else labels.say("rows", self.row_count)
 
 

@@ -33,6 +33,7 @@ from ..tools.database.table import Limits
 from ..tools.deprecation import warn_deprecated
 from ..tools.errors import SettingsError
 from ..tools.formats import ENGLISH, find_babel_locale
+from ..tools.validation import describe_fault
 from ..tools.words import find_nearest_names, format_did_you_mean
 
 PresetName = Literal["full", "credit", "craft", "track", "revision"]
@@ -403,7 +404,7 @@ def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: 
     try:
         return Settings(**fields)
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors())
+        problems = "; ".join(describe_fault(fault, Settings) for fault in error.errors())
         raise SettingsError(f"wrong settings: {problems}") from None
 
 

@@ -21,7 +21,7 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
-from .answers.phrasing import WITHHELD, analyze_sql, build_display, error_text, list_remarks, phrase_result_or_count
+from .answers.phrasing import WITHHELD, analyze_sql, build_display, list_remarks, phrase_result_or_count
 from .answers.sentence import fill_answer_sentence
 from .audit import AuditTrail
 from .cancel_turn import call_saver
@@ -239,8 +239,7 @@ class SQLAgent:
                 definitions = {entry.name: entry.text for entry in record.used_knowledge}
                 looks = build_display(analyze_sql(record.sql, database), result, answer.labels.locale, definitions)
         except QueryError as error:
-            reason = f"No query for this question ran: {error}"
-            why = error_text(reason, error.kind, run_settings.query_seconds, answer.labels)
+            why = answer.labels.say_error(f"No query for this question ran: {error}", error.kind)
             complete = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(complete, answer.thread, record)
         line = fill_answer_sentence(record, result, looks.formats, database)

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from ..tools.errors import ConversationTooNew, TableturnError
+from ..tools.validation import describe_fault
 from .records import Attempt, Turn, Usage
 
 T = TypeVar("T")
@@ -132,10 +133,8 @@ def load(kind: type[T], record: Any) -> T:
     try:
         return _make_type_adapter(kind).validate_python(record)
     except ValidationError as error:
-        first = error.errors()[0]
-        field_name = ".".join(map(str, first["loc"]))
         raise TableturnError(
-            f"the conversation's state holds a damaged {kind.__name__} ({field_name}: {first['msg']}): "
+            f"the conversation's state holds a damaged {kind.__name__} ({describe_fault(error.errors()[0])}): "
             "start a new conversation, or fix the checkpoint that was edited"
         ) from None
 

@@ -32,7 +32,7 @@ from ..tools.examples.store import example_id, shared_id
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import parse_definition, run_entry_sql
-from ..tools.labels import choose_locale
+from ..tools.labels import IN_ENGLISH, choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
@@ -127,7 +127,7 @@ class Lesson:
 
 def format_unchecked_note(reason: str) -> str:
     """Return a note that a definition's SQL was not checked; '' if it was."""
-    return f"; its SQL could not be checked: {reason}" if reason else ""
+    return f"; its SQL could not be checked: {IN_ENGLISH.say_error(reason)}" if reason else ""
 
 
 @dataclass(frozen=True)
@@ -405,7 +405,7 @@ def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancell
         raise SettingsError("the new text is empty: give the new question, SQL or meaning")
     lesson = _find_lesson(id_, resources)
     if lesson is None:
-        raise KnowledgeError(f"no saved answer or definition has the name or id {id_[:40]!r}, or several have")
+        raise KnowledgeError(f"no saved answer or definition is called {id_[:40]!r}, or several are: give its id")
     if isinstance(entry := lesson, Entry):
         if entry.kind in ("join", "never"):
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
@@ -446,7 +446,7 @@ def forget(name: str, resources: Resources) -> str:
         _check_may_remove_answer(answer, database)
         if resources.examples.open_store_for_saving().remove([answer.id]):
             return f"the answer to {answer.example.question!r}"
-    raise KnowledgeError(f"there is no definition, and no approved answer of this database, called {words!r}")
+    raise KnowledgeError(f"no saved answer or definition is called {words!r}, or several are: give its id")
 
 
 def _check_may_remove_answer(hit: FoundExample, database: Database) -> None:

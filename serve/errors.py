@@ -13,6 +13,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from ..tools.errors import TableturnError
+from ..tools.labels import IN_ENGLISH, Labels, choose_locale
+from ..tools.validation import describe_fault
 
 _log = logging.getLogger(__name__)
 
@@ -45,8 +47,8 @@ def find_http_status(kind: str) -> int:
 
 
 def make_error(kind: str, message: str) -> dict[str, Any]:
-    """Return the JSON body of an error reply."""
-    return {"error": {"kind": kind, "message": message}}
+    """Return the JSON body of an error reply, in plain words of the browser's language."""
+    return {"error": {"kind": kind, "message": Labels(choose_locale("")).say_error(message)}}
 
 
 def log_internal_error(error: BaseException) -> str:
@@ -58,7 +60,7 @@ def log_internal_error(error: BaseException) -> str:
 
 def make_openai_error(kind: str, message: str) -> dict[str, Any]:
     """Return the JSON body of an error as OpenAI's clients read it."""
-    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
+    return {"error": {"message": IN_ENGLISH.say_error(message), "type": kind, "param": None, "code": None}}
 
 
 def make_error_reply(request: Request, error: Exception) -> JSONResponse:
@@ -68,9 +70,9 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
         message, status = str(error), find_http_status(kind)
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else None
     elif isinstance(error, RequestValidationError):
-        detail = error.errors()[0]
-        field = ".".join(str(name) for name in detail["loc"][1:]) or "body"
-        kind, message, status = "BadRequest", f"{field[:100]}: {detail['msg'].removeprefix('Value error, ')}", 422
+        fault: Any = error.errors()[0]
+        fault["loc"] = fault["loc"][1:] or ("body",)  # without where it was: body, query or path
+        kind, message, status = "BadRequest", describe_fault(fault), 422
     elif isinstance(error, HTTPException):
         kind, message, status = _KINDS.get(error.status_code, "BadRequest"), str(error.detail), error.status_code
     else:

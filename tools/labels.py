@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from .errors import SettingsError
+from .errors import QueryFailed, SettingsError
 from .formats import ENGLISH, ColumnFormat, find_babel_locale, format_cell
 from .words import FUNCTION_WORDS, fold, join_words
 
@@ -49,6 +49,19 @@ def _read_reasons(language: str) -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(names.sub(r"(?P<\1>.+)", re.escape(en))), text) for en, text in every.get(language, {}).items()]
 
 
+@cache
+def _read_plain_errors() -> list[tuple[re.Pattern[str], str]]:
+    """Return patterns of the texts of errors, each with the label that says it to people."""
+    every = tomllib.loads((files(__package__ or "") / "data" / "plain_errors.toml").read_text("utf-8"))
+    # A label is a sentence of its own: what stands before it, such as `No query ran: `, goes.
+    return [
+        (re.compile(rf"(?:^[A-Z][^:\n]*: )?(?:{text})\.?"), label) for label, texts in every.items() for text in texts
+    ]
+
+
+_ERRNO = re.compile(r"\[Errno \d+\] ([^:\n]+)(?:: '[^'\n]*')?")
+
+
 @dataclass(frozen=True)
 class Labels:
     """The labels in the language of a locale; in English if that language has no labels."""
@@ -69,6 +82,21 @@ class Labels:
             matches = ((pattern.fullmatch(part), text) for pattern, text in _read_reasons(_find_language(self.locale)))
             phrases.append(next((text.format(**match.groupdict()) for match, text in matches if match), part))
         return ": ".join(phrases)
+
+    def say_error(self, error: Exception | str, kind: str | None = None) -> str:
+        """Return an error in plain words for people, without what its text advises a model."""
+        text = told = _ERRNO.sub(r"\1", str(error))
+        for pattern, label in _read_plain_errors():
+            told = pattern.sub(partial(self._say_match, label), told)
+        kind = kind or getattr(error, "kind", None)
+        if told != text or not (kind in ("timeout", "too_large") or isinstance(error, QueryFailed)):
+            return told
+        if isinstance(error, QueryFailed):
+            return self.say("page_database_says", why=text)
+        return self.say("took_longer" if kind == "timeout" else "result_too_large")
+
+    def _say_match(self, label: str, match: re.Match[str]) -> str:
+        return self.say(label, **match.groupdict())
 
     @property
     def are_english(self) -> bool:

@@ -64,7 +64,7 @@ class ConversationAnswers:
     def choose_lesson(self, which: str) -> str:
         """Return the id of a lesson given by its number in the latest list, or the text as it is."""
         if re.fullmatch(r"\d{1,7}", which) and which not in self.lessons:
-            raise SettingsError(f"there is no number {which} in the list that was shown last: /lessons shows it anew")
+            raise SettingsError(f"there is no number {which} in the list: /lessons shows the numbers")
         return self.lessons.get(which, which)
 
 
@@ -134,7 +134,7 @@ def offer_approval(wording: str) -> str:
 def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     entries = next(filter(None, (item.answer.proposals for item in reversed(answers.history))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(entries):
-        raise SettingsError(f"there is no suggestion {number}: /correct makes suggestions")
+        raise SettingsError(f"there is no suggestion {number or 'to accept'}: /correct may list some, with numbers")
     return _save_entry(answers, partial(verbs.save_knowledge_entry, entries[int(number) - 1]))
 
 
@@ -184,6 +184,14 @@ def _edit_lesson(answers: ConversationAnswers, args: str) -> str:
     return f"changed {which}: /lessons shows it"
 
 
+def _forget_lesson(answers: ConversationAnswers, which: str) -> str:
+    if not which:
+        raise SettingsError("say what to forget, by its name or its number in /lessons")
+    forgotten = verbs.forget(answers.choose_lesson(which), answers.resources)
+    answers.lessons.pop(which, None)
+    return f"forgot {forgotten}"
+
+
 def _save_entry(answers: ConversationAnswers, save: Callable[[Resources, Cancellation | None], Entry]) -> str:
     knowledge = answers.resources.knowledge.read()
     earlier = {entry.key.lower(): entry for entry in knowledge.entries} if knowledge else {}
@@ -214,7 +222,7 @@ RUN: dict[str, Callable[[ConversationAnswers, str], str]] = {
     "/accept": _accept_suggestion,
     "/lessons": _list_lessons,
     "/edit": _edit_lesson,
-    "/forget": lambda answers, rest: f"forgot {verbs.forget(answers.choose_lesson(rest), answers.resources)}",
+    "/forget": _forget_lesson,
     "/explain": _explain_answer,
     "/answers": _list_answers,
 }

@@ -196,16 +196,6 @@ def format_answer_cost(answer: AnswerRecord, labels: Labels) -> str:
     return ", ".join(filter(None, (queries, model, f"{labels.number(answer.usage.seconds, 1)} s")))
 
 
-_PLAIN_FAILURES: dict[str | None, str] = {"timeout": "took_too_long", "too_large": "result_too_large"}
-"""Labels for kinds of errors."""
-
-
-def error_text(error: str, kind: str | None, seconds: float, labels: Labels) -> str:
-    """Return the text of an answer to a question that failed, in plain words."""
-    plain = _PLAIN_FAILURES.get(kind)
-    return labels.say(plain, seconds=f"{seconds:g}") if plain else error
-
-
 WITHHELD = "The rows are shown only to the person who asked, because they contain data that must not leave."
 """Stands for the words of a result that are made for the person alone; see `delivery`."""
 
@@ -278,7 +268,7 @@ def summarize_answer(answer: AnswerRecord) -> str:
     columns = ", ".join(answer.columns)
     if not answer.rows:
         return f"no rows of {columns}"
-    first = ", ".join(map(_format_summary_value, answer.rows[0]))
+    first = ", ".join("NULL" if cell is None else cut(cell, TEXT_CHARACTERS) for cell in answer.rows[0])
     return f"{len(answer.rows)}{'+' if answer.truncated else ''} rows of {columns}; first: {first}"
 
 
@@ -304,10 +294,6 @@ def list_remarks(result: PlainResult, labels: Labels) -> tuple[Note, ...]:
     """Return remarks on the rows of a result, such as that some are missing; none if it is withheld."""
     cuts = (Note(labels.say("only_first", result.row_count), "cut"),) if result.truncated else ()
     return () if result.withheld else (*map(Note, result.notes), *cuts)
-
-
-def _format_summary_value(cell: PlainCell) -> str:
-    return "NULL" if cell is None else cut(cell, TEXT_CHARACTERS)
 
 
 def _format_value(cell: PlainCell, form: ColumnFormat) -> str:

@@ -57,11 +57,14 @@ def render_answer_json(answer: Answer) -> dict[str, Any]:
 
 
 def render_answer(answer: Answer) -> dict[str, Any]:
-    """Return an answer as JSON, with its first rows and its dates as people read them."""
+    """Return an answer as JSON, with its first rows, dates and errors as people read them."""
     date = answer.basis and answer.basis.date
     days = {name: getattr(date, name) for name in ("first", "last", "newest")} if date else {}
+    fields = answer.to_dict()
+    for attempt in fields["attempts"]:
+        attempt["error"] = attempt["error"] and answer.labels.say_error(attempt["error"])
     return {
-        "answer": answer.to_dict(),
+        "answer": fields,
         "choices": list(answer.choices),
         "page": asdict(make_first_page(answer)) if answer.answered else None,
         "dates": {name: answer.labels.date(day) for name, day in days.items()},
@@ -191,7 +194,7 @@ def _list_attempts(answer: Answer) -> Iterator[str]:
     """Yield each query that was tried, with what came of it."""
     for number, attempt in enumerate(answer.attempts, 1):
         yield f"{number}. {attempt.tell_outcome(answer.labels)}: {' '.join(attempt.sql.split())}"
-        if attempt.feedback:
+        if attempt.feedback and not attempt.error:  # feedback repeats the error, with advice for the model
             yield f"   {answer.labels.say('written_again', why=' '.join(attempt.feedback.split()))}"
 
 
@@ -224,7 +227,7 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
     ]
     if len(tables) > _TABLES:
         table_lines.append(labels.say("more_tables", len(tables) - _TABLES))
-    stop = answer.stopped  # in English
+    stop = labels.say_error(answer.stopped)  # in English
     if not labels.are_english and answer.stop_kind:
         stop = labels.say(f"stopped_{answer.stop_kind}")
     sure = answer.certainty

@@ -34,7 +34,7 @@ _RANKINGS: dict[Ranking, set[str]] = {
 }
 """Words that say why some rows are named and others are not, and the ends that they are of."""
 
-_TIMES = ("late", "early")
+_TIMES: tuple[Ranking, ...] = ("late", "early")
 _OPPOSITES: dict[str, str] = {"max": "min", "min": "max"}
 _CONDITIONS = {
     "bounds": (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ...tools.errors import KnowledgeError, QueryError
+from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import print_json_line, say, warn
 from ..conversation_files import read_queries
 from ..options import (
@@ -77,7 +78,7 @@ def check(
         )
     else:
         for problem in [*faults, *open_ones]:
-            warn(f"{problem['source']}: {problem['what']}: {problem['why']}")
+            warn(f"{problem['source']}: {problem['what']}: {IN_ENGLISH.say_error(problem['why'])}")
         note = f", {len(unchecked)} not checked" if unchecked else ""
         valid = len(definitions.entries) - len(failures) - len(unchecked)
         say(f"definitions: {valid} valid, {len(problems)} invalid{note}")

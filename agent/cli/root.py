@@ -29,6 +29,7 @@ from typer.exceptions import TyperException
 from ...tools.deprecation import Deprecated
 from ...tools.errors import SettingsError, TableturnError
 from ...tools.folders import config_folder
+from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import warn
 
 NAME = "tableturn.toml"  # the file, in the folder that the command is run in and in the person's configuration folder
@@ -105,7 +106,7 @@ class RootCommandGroup(TyperGroup):
             with _print_deprecations():
                 return super().invoke(ctx)
         except TableturnError as error:
-            warn(f"tableturn: {error}")
+            warn(f"tableturn: {IN_ENGLISH.say_error(error)}")
             raise typer.Exit(USAGE_ERROR) from error
         except TyperException as error:
             words = [self.name, *(piece for word in ctx.obj for piece in word.split("="))]  # the laboratory has another

@@ -70,7 +70,10 @@ def compare_attempts(first: Attempt, second: Attempt) -> bool | None:
         return None
     cut = first.result.truncated and second.result.truncated
     if cut or first.result.withheld or second.result.withheld:
-        return _is_same_query(first.sql, second.sql, first.dialect) or None
+        try:  # they are the same query if their text or syntax tree is
+            return Query.of(first.sql, first.dialect).tree == Query.of(second.sql, first.dialect).tree or None
+        except SQLParseError:
+            return first.sql.strip() == second.sql.strip() or None
     if first.result.truncated or second.result.truncated:
         return False
     in_order = is_ordered(first.sql, first.dialect) and is_ordered(second.sql, second.dialect)
@@ -80,14 +83,6 @@ def compare_attempts(first: Attempt, second: Attempt) -> bool | None:
 def have_same_result(first: Attempt, second: Attempt) -> bool:
     """Whether two attempts certainly gave the same result."""
     return compare_attempts(first, second) is True
-
-
-def _is_same_query(sql: str, other: str, dialect: str) -> bool:
-    """Whether two queries have the same text or syntax tree."""
-    try:
-        return Query.of(sql, dialect).tree == Query.of(other, dialect).tree
-    except SQLParseError:
-        return sql.strip() == other.strip()
 
 
 VOTE = 1.0  # what one more draft with the same result is worth: less than if drafts did not err together

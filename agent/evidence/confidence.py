@@ -206,7 +206,7 @@ def list_answer_doubts(
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [compare_attempts(attempt, other) for other in others].count(False)
         if others and (error := others[-1].error):
-            doubts.append(labels.say("later_failed", error=_shorten_to_one_line(error).rstrip(".")))
+            doubts.append(labels.say("later_failed", error=_shorten_to_one_line(labels.say_error(error)).rstrip(".")))
         elif differing:
             doubts.append(_format_disagreement(differing, len(others), labels))
         if not doubts:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...tools.database import Limits
 from ...tools.database.rendering.text import one_line
 from ...tools.errors import QueryError
 from ...tools.labels import Labels, choose_locale
@@ -101,19 +100,15 @@ def _run_readings(
     rivals: tuple[AlternativeReading, ...], run: Run
 ) -> Iterator[tuple[AlternativeReading, ReadingResult]]:
     """Yield each interpretation whose query finishes in time, with the result."""
-    until = time.monotonic() + SECONDS
+    until, limits = time.monotonic() + SECONDS, run.settings.limits
     for rival in rivals:
         seconds = until - time.monotonic()
         if seconds <= 0:
             return
         try:
-            table = run.resources.masked_database.execute(rival.sql, _make_query_limits(run, seconds), run.cancellation)
+            within = replace(limits, seconds=min(seconds, limits.seconds))
+            table = run.resources.masked_database.execute(rival.sql, within, run.cancellation)
         except QueryError:
             continue
         if not table.withheld:
             yield rival, ReadingResult(make_plain_result(table).rows, table.truncated)
-
-
-def _make_query_limits(run: Run, seconds: float) -> Limits:
-    limits = run.settings.limits
-    return replace(limits, seconds=min(seconds, limits.seconds))

@@ -19,6 +19,7 @@ from ...tools.errors import SettingsError
 from ...tools.examples import database_identity
 from ...tools.folders import data_folder
 from ...tools.labels import IN_ENGLISH, Labels
+from ...tools.validation import describe_fault
 from ...tools.whole_files import lock_folder_of_file, write_text_atomically
 from ..advice import with_fallback
 from ..resources import Resources, Run
@@ -97,8 +98,8 @@ def _parse_trust_bounds(path: Path, modified_at: int, size: int) -> tuple[TrustB
         return tuple(_READER.validate_json(path.read_bytes()).bounds)
     except (OSError, ValidationError) as error:
         raise SettingsError(
-            f"{path} contains no trust bounds that this version can read ({str(error).splitlines()[0]}): "
-            "remove it, and set them again with `tableturn trust fit`"
+            f"{path} contains no trust bounds that this version can read: remove it, and set them again with"
+            f" `tableturn trust fit` ({error if isinstance(error, OSError) else describe_fault(error.errors()[0])})"
         ) from error
 
 

@@ -15,6 +15,7 @@ from pydantic.dataclasses import dataclass
 from ...tools.errors import SettingsError
 from ...tools.folders import data_folder
 from ...tools.json_lines import append_lines, check_writable
+from ...tools.validation import describe_fault
 
 RECORD_FILE = "models.jsonl"
 
@@ -76,9 +77,8 @@ def read_records(path: Path) -> Sequence[ModelRunRecord]:
         except ValidationError as error:
             if number == len(lines):
                 break
-            fault = error.errors(include_url=False)[0]
-            problem = f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip()
-            raise SettingsError(f"{path}, line {number}: not a record of a model: {problem}") from error
+            why = describe_fault(error.errors()[0])
+            raise SettingsError(f"{path}, line {number}: not a record of a model: {why}") from error
     return records
 
 

@@ -25,7 +25,6 @@ from ..answers.phrasing import (
     analyze_sql,
     build_display,
     capitalize,
-    error_text,
     explain_query,
     list_remarks,
     phrase_answer,
@@ -263,7 +262,7 @@ def _make_conclusion(
     stop = turn.stop
     if stop and stop.status in ("failed", "unanswerable"):
         kind = attempt.error_kind if stop.kind == "error" and attempt else None
-        return _Conclusion(stop.status, error_text(stop.why, kind, run.settings.query_seconds, labels))
+        return _Conclusion(stop.status, labels.say_error(stop.why, kind))
     if stop and stop.kind == "schema":
         return _Conclusion("converged", stop.why)
     if attempt is not None and attempt.result is not None:
@@ -281,9 +280,8 @@ def _make_conclusion(
         looks = build_display(None, code.result, labels.locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, remarks)), code.result, looks, by_code=True)
-    reason, kind = (attempt.error, attempt.error_kind) if attempt else ("no query was written", None)
-    text = error_text(f"No query for this question ran: {reason}", kind, run.settings.query_seconds, labels)
-    return _Conclusion("failed", text)
+    why, kind = (attempt.error, attempt.error_kind) if attempt else ("no query was written", None)
+    return _Conclusion("failed", labels.say_error(f"No query for this question ran: {why}", kind))
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for

@@ -15,7 +15,7 @@ from typing import cast
 from ...tools.database.table import Cell
 from .mentions import Mention, find_unused_mentions
 from .reading import ParseState
-from .words import HARMLESS
+from .words import HARMLESS, PHRASES
 
 _WEIGHTS = cast(
     "dict[str, float]",
@@ -38,9 +38,17 @@ _OPERATIONS = {"sum", "avg", "each", "sort", "both", "contain", "start", "end"}
 
 
 def list_unread_words(state: ParseState) -> tuple[str, ...]:
-    """Return the words of a question that may matter but are not used in its query."""
+    """Return the words of a question, as typed, that may matter but are not used in its query."""
     mentions = (mention.text for mention in _list_useless_mentions(state))
-    return tuple(dict.fromkeys([*_list_unused_words(state), *_list_unused_literals(state), *mentions]))
+    words = [*_list_unused_words(state), *_list_unused_literals(state), *mentions]
+    return tuple(dict.fromkeys(filter(None, (_find_typed_form(word, state.question.text) for word in words))))
+
+
+def _find_typed_form(word: str, question: str) -> str:
+    """Return the phrase of a question that a marker such as `each` stands for; '' if none does."""
+    forms = (" ".join(form) for options in PHRASES.values() for form, marker in options if marker == f"#{word}")
+    typed = (form for form in (word, *forms) if re.search(rf"(?<!\w){re.escape(form)}(?!\w)", question, re.IGNORECASE))
+    return next(typed, "")
 
 
 def has_important_unread_words(state: ParseState) -> bool:

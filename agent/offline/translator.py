@@ -21,6 +21,7 @@ from ...tools.database import Database
 from ...tools.database.schema import Schema
 from ...tools.database.table import Cell, Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
+from ...tools.labels import Labels, find_language
 from ...tools.linking import PastTurn
 from ...tools.outgoing import MaskedDatabase
 from ...tools.sql import Query, explain
@@ -182,13 +183,15 @@ def _check_understood(state: ParseState, base: QueryFrame | None, words: tuple[s
     says_nothing = not state.marks and not state.pending and base in (None, frame)
     if not frame.list_tables() or says_nothing:
         tables = [table.name for table in state.names.schema.tables]
-        problem = f"I could not place: {', '.join(words)}." if words else "I found nothing to look up in this question."
+        problem = (
+            f"I did not understand: {', '.join(words)}." if words else "I found nothing to look up in this question."
+        )
         offer = f"The database has {', '.join(tables[:8])}{' and more' * (len(tables) > 8)}."
         raise NotUnderstood(f"{problem} {offer}", words)
     if _NEGATION.search(state.text):
-        raise NotUnderstood("I could not place what is denied. Put it another way.", words)
+        raise NotUnderstood("I did not understand what is left out. Say it another way.", words)
     if frame.shows_only_fixed_columns():
-        raise NotUnderstood("I cannot tell what you want to know: it would only show what you said.", words)
+        raise NotUnderstood("I cannot tell what you want to know. Name what to show or count.", words)
 
 
 def _list_parsing_notes(state: ParseState, unread_words: tuple[str, ...]) -> tuple[str, ...]:
@@ -266,7 +269,7 @@ class OfflineTranslator:
             tables = tuple(table.name.replace("_", " ") for table in task.schema.tables[:_MAX_CHOICES])
             return Rephrasing(task.question, task.question, "ambiguous", asks, tables)
         except NotUnderstood as error:
-            return Rephrasing(task.question, task.question, "unanswerable", str(error))
+            return Rephrasing(task.question, task.question, "unanswerable", _explain_refusal(task.question, error))
         sentence = format_query_as_sentence(answer.frame)
         with self._lock:
             self._answers[task.question, base, sentence, self._engine.names().schema.version] = answer
@@ -274,13 +277,13 @@ class OfflineTranslator:
                 del self._answers[next(iter(self._answers))]
         # Where what was passed over matters, declining serves a person better.
         if answer.partial or answer.confidence < _DOUBTFUL:
-            return Rephrasing(sentence, sentence, "unanswerable", _explain_low_confidence(answer))
+            return Rephrasing(sentence, sentence, "unanswerable", _explain_refusal(task.question, answer))
         return Rephrasing(sentence, sentence)
 
     def _generate_draft(self, task: GenerateSQLTask) -> SQLDraft:
         answer = self._get_parsed_answer(task)
         if answer.confidence < _DECLINE:
-            raise NotUnderstood(_explain_low_confidence(answer), answer.unread)
+            raise NotUnderstood(_explain_refusal(task.question, answer), answer.unread)
         return _make_draft_from_answer(answer)
 
     def _get_parsed_answer(self, task: GenerateSQLTask) -> ParsedAnswer:
@@ -300,10 +303,13 @@ def _make_draft_from_answer(answer: ParsedAnswer) -> SQLDraft:
     return SQLDraft(answer.sql, answer.confidence, answer.notes, caveats)
 
 
-def _explain_low_confidence(answer: ParsedAnswer) -> str:
-    if answer.unread:
-        words = f"I did not understand: {', '.join(answer.unread)}."
-    else:
-        empty = " Nothing fits that." if answer.signals["no row"] else ""
-        words = f'I am not sure enough of my reading: "{format_query_as_sentence(answer.frame)}"{empty}'
-    return f"I cannot read this question well enough without a model. {words}"
+def _explain_refusal(question: str, why: ParsedAnswer | NotUnderstood) -> str:
+    """Return why a question has no answer: first its language, if that is not English."""
+    if (language := find_language(question)) not in ("", "en"):
+        return Labels(language).say("only_english")
+    if isinstance(why, NotUnderstood):
+        return str(why)
+    if why.unread:
+        return f"I did not understand: {', '.join(why.unread)}. Use other words, or choose a model."
+    empty = " No row fits that." if why.signals["no row"] else ""
+    return f'I am not sure that you mean "{format_query_as_sentence(why.frame)}".{empty} Use other words.'

@@ -94,7 +94,7 @@ def warn_of_doubtful_verdicts(verdicts: Sequence[Verdict]) -> None:
         warn(f"note: {len(failures) - MAX_IDS} more are not judged")
     for verdict in [verdict for verdict in verdicts if verdict.question.disputed and verdict.ex is not None][:MAX_IDS]:
         outcome = f"{verdict.question.id}, counted {'right' if verdict.ex else 'wrong'}"
-        warn(f"note: {outcome}, has a disputed gold: {verdict.question.disputed}")
+        warn(f"note: {outcome}, has a gold query that may be wrong: {verdict.question.disputed}")
 
 
 def print_report_sections(sections: Sequence[Section]) -> None:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from ...tools.database import Database, hide_url_secrets, quote
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
 from ...tools.record_files import read_json, read_records
+from ...tools.validation import describe_fault
 
 
 def join_operators(sql: str) -> str:
@@ -172,9 +173,8 @@ def parse_record(kind: type[R], record: object, location: str) -> R:
     try:
         return reader.validate_json(record) if isinstance(record, bytes) else reader.validate_python(record)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        phrases = [location, ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")]
-        raise SettingsError(" ".join(": ".join(filter(None, phrases)).split())) from error
+        fault = describe_fault(error.errors()[0])
+        raise SettingsError(" ".join(": ".join(filter(None, (location, fault))).split())) from error
 
 
 _SPIDER = ("spider", "spider_data")

@@ -109,7 +109,7 @@ class TrialTurn(BaseModel):
         if self.must == "decline" and (self.conditions or self.reply):
             raise ValueError(f"a question that must be declined cannot have {(*self.conditions, 'reply')[0]}")
         if self.must == "ask_back" and self.conditions and not self.reply:
-            raise ValueError("conditions on the answer after asking back need a reply")
+            raise ValueError("must: ask_back with a condition needs a reply, which the agent gets when it asks back")
         return self
 
     def find_refusal(self, table: Table) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -20,6 +20,7 @@ from ...tools.database import Cancellation
 from ...tools.errors import ExportError
 from ...tools.export import MEDIA_TYPES, Format, make_file_name
 from ...tools.knowledge import Entry
+from ...tools.labels import IN_ENGLISH
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
 from ..store import StoredTurn, TurnStore
@@ -130,7 +131,8 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
     if body.kind == "approve":
         fields = {"saved": _dump_saved_answer(await asker.approve(turn, body.question))}
     elif body.kind == "note":
-        fields = {"entry": asdict(await asker.run_query(partial(_save_note, turn, body, asker)))}
+        entry = await asker.run_query(partial(_save_note, turn, body, asker))
+        fields = {"entry": asdict(replace(entry, unchecked=IN_ENGLISH.say_error(entry.unchecked)))}
     elif body.kind == "down":
         await asker.call_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     else:
@@ -157,7 +159,8 @@ def _save_note(turn: StoredTurn, body: FeedbackBody, asker: Asker, cancellation:
 @router.get("/lessons")
 async def list_lessons(asker: AskerHere) -> list[verbs.Lesson]:
     """Return the saved answers and definitions that this person may see, with author and date."""
-    return list(await asker.run_query(lambda _: verbs.list_lessons(asker.agent.resources)))
+    lessons = await asker.run_query(lambda _: verbs.list_lessons(asker.agent.resources))
+    return [replace(lesson, unchecked=IN_ENGLISH.say_error(lesson.unchecked)) for lesson in lessons]
 
 
 @router.patch("/lessons/{id_}", status_code=204)

@@ -108,7 +108,7 @@ function Answer({ turn, last, tools }) {
 /** What the database said of a query that failed, where the answer's text is little more than that. */
 function refusal({ status, stop_kind: stopped, text, attempts }) {
   const errors = status === "failed" && stopped !== "declined" ? attempts.map(({ error }) => error).filter(Boolean) : [];
-  return errors.findLast((error) => text.endsWith(error)) ?? "";
+  return errors.findLast((error) => error !== text && text.endsWith(error)) ?? "";
 }
 
 /** Runs the query with the rows that the answer's own leaves out. */

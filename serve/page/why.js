@@ -32,7 +32,7 @@ export function Tried({ turn: { answer: { attempts, notes, usage, model, transla
     <ol class="tried">${attempts.map((attempt) => html`<li>
       <${Code} text=${attempt.sql} />
       <p class=${attempt.error ? "problem" : "quiet"}>${attempt.error ?? say("rows", { n: attempt.row_count ?? 0 }, marks)}</p>
-      ${attempt.feedback && html`<p class="text">${attempt.feedback}</p>`}</li>`)}</ol>
+      ${attempt.feedback && !attempt.error && html`<p class="text">${attempt.feedback}</p>`}</li>`)}</ol>
     ${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}
     <p class="quiet">${[translator === "offline" ? say("page_offline") : model, usage.llm_calls > 0 && say("model_requests", { n: usage.llm_calls }, marks),
       usage.llm_calls > 0 && say("tokens", { n: usage.prompt_tokens + usage.completion_tokens }, marks), `${number(usage.seconds, 1, marks)} s`].filter(Boolean).join(" · ")}</p>

@@ -55,10 +55,10 @@ def test_a_file_is_added_to_and_read_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"question": "a", "sql": "b", "verdict": "perhaps"}', "record 2: verdict: "),
-        ('{"question": "a", "sql": "b", "verdict": "right", "whi": ""}', "record 2: whi: Extra inputs"),
-        ('{"sql": "b", "verdict": "right"}', "record 2: question: Field required"),
-        ("[]", "record 2: Input should be"),
+        ('{"question": "a", "sql": "b", "verdict": "perhaps"}', "record 2: verdict must be 'right', 'wrong' or"),
+        ('{"question": "a", "sql": "b", "verdict": "right", "whi": ""}', "record 2: whi is not known"),
+        ('{"sql": "b", "verdict": "right"}', "record 2: question is missing"),
+        ("[]", "record 2: this must be a group of named fields"),
         ("{", "cannot be read"),
     ],
 )

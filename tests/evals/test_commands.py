@@ -126,8 +126,8 @@ def test_score_prints_one_object(spider_root: Path, tmp_path: Path) -> None:
     [
         ("SELECT 1", "has 1 queries, but spider dev has 4"),
         ('[{"id": "9", "sql": "SELECT 1"}]', "has no question '9'"),
-        ('[{"sql": "SELECT 1"}]', "record 1: id: Field required"),
-        ('[{"id": 0, "sql": 5}]', "record 1: sql: Input should be a valid string"),
+        ('[{"sql": "SELECT 1"}]', "record 1: id is missing"),
+        ('[{"id": 0, "sql": 5}]', "record 1: sql must be text, not 5"),
         ("[" * 100_000, "nested too deeply"),
         ("{", "cannot be read: Expecting"),
     ],
@@ -196,8 +196,8 @@ def test_what_is_gone_names_what_to_use(command: list[str], instead: str) -> Non
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("q.csv", "question;sql;database\nHow many?;SELECT 1;league.sqlite\n", "record 1: question: Field required"),
-        ("q.csv", "question,sql,database\nHow many?,SELECT 1\n", "record 1: database: Field required"),
+        ("q.csv", "question;sql;database\nHow many?;SELECT 1;league.sqlite\n", "record 1: question is missing"),
+        ("q.csv", "question,sql,database\nHow many?,SELECT 1\n", "record 1: database is missing"),
         ("q.json", "[]", "contains no questions"),
         ("q.json", '{"question": "How many?"}', "expected a list of questions"),
         (
@@ -214,7 +214,7 @@ def test_what_is_gone_names_what_to_use(command: list[str], instead: str) -> Non
         (
             "q.json",
             r'[{"question": "Q", "sql": "SELECT \ud800", "database": "league.sqlite"}]',
-            "record 1: sql.0: Input should be a valid string, unable to parse raw data as a unicode string",
+            "record 1: sql.0 has characters that are not valid text",
         ),
     ],
 )
@@ -304,7 +304,7 @@ def test_scores_say_what_they_are_shares_of(tmp_path: Path) -> None:
         assert found["by_database"]["league.sqlite"]["judged"] == 2
         told = runner.invoke(app, options)
         assert "questions: 4, 2 judged" in told.stdout
-        assert "note: 3, counted wrong, has a disputed gold: players may have left" in told.stderr
+        assert "note: 3, counted wrong, has a gold query that may be wrong: players may have left" in told.stderr
         assert "note: 2 is not judged: " in told.stderr
 
 

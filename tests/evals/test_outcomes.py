@@ -166,7 +166,7 @@ FEE = "SELECT name FROM player ORDER BY fee DESC LIMIT 1"
     ("record", "told"),
     [
         ({"expects": "decline", "sql": "SELECT 1"}, "cannot have 'sql'"),
-        ({"expects": "shrug", "sql": "SELECT 1"}, "expects: Input should be 'answer', 'decline' or 'ask_back'"),
+        ({"expects": "shrug", "sql": "SELECT 1"}, "expects must be 'answer', 'decline' or 'ask_back', not 'shrug'"),
         ({"expects": "ask_back"}, "'sql' is missing"),
     ],
 )

@@ -119,7 +119,13 @@ async def test_another_query_is_run_in_its_place(client: Client) -> None:
     assert reply["thread"] == thread
     refused = await client.post(f"/turns/{turn}/run", json={"sql": "DROP TABLE orders"})
     assert refused.status_code == 422
-    assert refused.json()["error"]["kind"] == "QueryRejected"
+    said = {"kind": "QueryRejected", "message": "I can only read data, so nothing was changed."}
+    assert refused.json()["error"] == said
+    german = {"accept-language": "de"}
+    refused = await client.post(f"/turns/{turn}/run", json={"sql": "DROP TABLE orders"}, headers=german)
+    assert refused.json()["error"]["message"] == "Ich kann nur lesen, also wurde nichts geändert."
+    refused = await client.post(f"/turns/{turn}/run", json={"sql": 3})
+    assert refused.json()["error"] == {"kind": "BadRequest", "message": "sql must be text, not 3"}
 
 
 async def test_feedback(client: Client) -> None:

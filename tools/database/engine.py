@@ -110,7 +110,7 @@ ENGINES: dict[str, str] = {
 """The module of each engine, by the backend's name in a URL. It has `open_engine(url, session)`."""
 
 _ANY_OTHER = ".sqlalchemy.engine"
-ONLY_FILES = "only of files of tables, such as sales.csv, there are guesses to decide otherwise"
+ONLY_FILES = "there are no guesses to change: only files of tables, such as sales.csv, have them"
 
 Opener = Callable[..., Engine]
 Compiles = Callable[[str, Sequence[TableSchema]], QueryError | None]

@@ -21,6 +21,7 @@ from typing import Annotated, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
 
 from ..errors import SettingsError
+from ..validation import describe_fault
 from .egress import Egress, Level, MaskKind
 from .session import Identity, Permissions, Policy, Session
 
@@ -151,10 +152,9 @@ class AccessRules:
 
 def _format_first_error(error: ValidationError) -> str:
     detail = error.errors()[0]
-    location = ".".join(map(str, detail["loc"]))
     if detail["type"] == "extra_forbidden":
         *above, _ = detail["loc"]
         choices = "allow and deny" if above else "[default], [users.NAME] and [egress]"
         choices = "default, columns and mask" if error.title == _EgressRules.__name__ or "egress" in above else choices
-        return f"{location} is not known; there are {choices}"
-    return f"{location}: {detail['msg'][:1].lower()}{detail['msg'][1:]}"
+        return f"{describe_fault(detail)}; there are {choices}"
+    return describe_fault(detail)

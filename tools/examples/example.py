@@ -14,6 +14,7 @@ from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
 from ..database.rendering import text as rendered
 from ..errors import ExampleStoreError
+from ..validation import describe_fault
 
 Text = Annotated[str, StringConstraints(max_length=100_000, pattern="^[^\x00]*$")]
 """A text of an example: no prompt would show more, and a database's text cannot hold NUL."""
@@ -120,9 +121,7 @@ def parse_example_fields(content: Mapping[str, Any] | Example) -> Example:
     try:
         return _READER.validate_python(content)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        wrong = "" if fault["type"] == "missing" else f", not {brief_repr(fault['input'])}"
-        raise ExampleStoreError(f"an example's field {brief_repr(fault['loc'][0])}: {fault['msg']}{wrong}") from None
+        raise ExampleStoreError(f"an example's {describe_fault(error.errors()[0])}") from None
 
 
 @lru_cache(maxsize=1_024)

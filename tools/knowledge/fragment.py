@@ -56,7 +56,7 @@ def _read_fragment(sql: str, dialect: str, schema: Schema | None = None) -> tupl
     try:
         query = Query.of(f"SELECT {sql}", dialect, schema)
     except SQLParseError as error:
-        raise KnowledgeError(f"{sql!r} is not an SQL expression: {error}") from None
+        raise KnowledgeError(f"{sql!r} is not an SQL expression ({str(error).rstrip('.')})") from None
     tree = query.tree
     parts = {name for name, part in tree.args.items() if part}
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or parts != {"expressions"}:
@@ -120,7 +120,7 @@ def parse_definition(
             raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
     except KnowledgeError as error:
         if only_sql:
-            raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
+            raise KnowledgeError(f"not saved: {error}; write a meaning in words as {name} means ...") from None
         return Entry("term", name, meaning, about=tuple(about))
     items = () if fragment.columns else tuple((table, "") for table in fragment.tables)
     return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=items)
@@ -297,7 +297,7 @@ def _write_entry_query(entry: Entry, schema: Schema) -> tuple[str, tuple[str, ..
         tables = [table for table in statement.find_all(exp.Table) if table.name not in ctes]
         return sql, tuple(_find_table_or_column(schema, table.name, within=table.db)[0] for table in tables)
     except KnowledgeError as error:
-        words = "" if entry.sql else "; a meaning in words is written as a sentence, a rule as rule: TEXT"
+        words = "" if entry.sql else "; write a meaning in words as a sentence, and a rule as rule: TEXT"
         raise KnowledgeError(f"{error}{words}") from None
 
 

@@ -23,7 +23,7 @@ _MEANS = re.compile(
 
 _VERB_FIRST = re.compile(rf"{_VERBS}\s+")
 _RULES = "rule", "regel", "regla", "regola", "règle"
-_NO_WORD = "does not say which word it defines: write WORD means MEANING, and a rule for everybody as rule: TEXT"
+_NO_WORD = "does not say which word it defines: write WORD means MEANING, or a rule as rule: TEXT"
 
 
 def parse_note(text: str, schema: Schema) -> Entry:

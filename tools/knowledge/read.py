@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, Validat
 from ..database.quoting import get_naming_rules
 from ..errors import KnowledgeError
 from ..folders import data_folder
+from ..validation import describe_fault
 from ..words import find_nearest_names, format_did_you_mean
 from .entry import Entry, EntryKind, Item
 
@@ -252,16 +253,15 @@ def _describe_first_error(error: ValidationError) -> str:
     # A misspelt field is one too many and one missing: the former says what to do.
     fault = next((fault for fault in faults if fault["type"] == "extra_forbidden"), faults[0])
     *names, last = fault["loc"]
-    location = " > ".join(map(str, fault["loc"]))
     if fault["type"] != "extra_forbidden":
-        return f"{location}: {'this is missing' if fault['type'] == 'missing' else fault['msg']}"
+        return describe_fault(fault, separator=" > ")
     model: type[BaseModel] = KnowledgeFile
     for name in names[::2]:  # between the names of fields stand those that people give, or numbers
         model = get_args(model.model_fields[str(name)].annotation)[-1]
     fields = list(model.model_fields)
     suggestions = list(map(repr, find_nearest_names(str(last), fields, 1)))
     hint = format_did_you_mean(suggestions) or f"there are {', '.join(fields)}"
-    return f"{location}: there is no field {last!r} here; {hint}"
+    return f"{' > '.join(map(str, fault['loc']))}: there is no field {last!r} here; {hint}"
 
 
 def _list_file_entries(file: KnowledgeFile, source: str) -> Iterator[Entry]:

@@ -81,7 +81,7 @@ class AnswerPages:
         with cancel_on_interrupt() as stop:
             page = self.results.read_page("", self.answer, chat.resources, view, stop, need=min(last, most), limit=most)
         if not page.rows:
-            raise SettingsError(f"there are no more rows: the last one is number {page.total:,}")
+            raise SettingsError(f"there are no more rows to show: the last is row {page.total:,}")
         self.now = page
 
 

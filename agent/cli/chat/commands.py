@@ -23,6 +23,7 @@ from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.formats import format_rows
 from ....tools.terminal import sanitize_text, warn
+from ....tools.words import find_nearest_names, format_did_you_mean
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import RUN, word_correction
@@ -44,9 +45,9 @@ def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
     answer = chat.choose("", "run")[0].answer
     if args == "other":
         if answer.ledger is None or not answer.ledger.other_sql:
-            if gaps := "; ".join(answer.ledger.not_counted if answer.ledger else ["all"]):
+            if gaps := "; ".join(answer.ledger.not_counted if answer.ledger else ["they were not looked for"]):
                 raise SettingsError(f"not all rows that this answer leaves out could be counted: {gaps}")
-            raise SettingsError("no other query counts rows that this answer leaves out: /why shows what was counted")
+            raise SettingsError("this answer leaves out no rows that another query could add: /why shows its basis")
         args = answer.ledger.other_sql
     if args == "edit":
         args = chat.draft = _edit_sql_in_editor(chat.draft or _get_answer_sql(answer, "edit"))
@@ -83,14 +84,11 @@ def _edit_sql_in_editor(text: str) -> str:
                 subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the person's own editor
             sql = path.read_text(encoding="utf-8").strip()
         except subprocess.CalledProcessError as error:
-            raise SettingsError(f"{editor} ended with status {error.returncode}: the query is not run") from None
-        except OSError as error:
-            reason = error.strerror or error
-            raise SettingsError(f"cannot start {editor}, {reason}: name another editor in EDITOR") from None
-        except ValueError as error:
-            raise SettingsError(f"cannot run {editor}, or cannot read what it wrote: {error}") from None
+            raise SettingsError(f"{editor} ended with status {error.returncode}, so the query was not run") from None
+        except (OSError, ValueError) as error:
+            raise SettingsError(f"cannot use the editor {editor} ({error}): name another in EDITOR") from None
     if not sql:
-        raise SettingsError("the query is empty and is not run")
+        raise SettingsError("the query is empty, so it was not run")
     return sql
 
 
@@ -105,11 +103,9 @@ def _show_next_rows(chat: ChatSession, args: str) -> RenderableType:
 
 def _show_row_range(chat: ChatSession, args: str) -> RenderableType:
     match = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", args)
-    if match is None:
-        raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
-    first, last = (1, int(match[1])) if match[2] is None else (int(match[1]), int(match[2]))
+    first, last = (0, 0) if match is None else (1, int(match[1])) if match[2] is None else map(int, match.groups())
     if not 1 <= first <= last:
-        raise SettingsError(f"there are no rows {args}: rows are numbered from 1")
+        raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
     if last - first >= _MAX_ROWS:
         raise SettingsError(f"that is more than {_MAX_ROWS:,} rows at a time: /export writes them all to a file")
     pages = _get_answer_pages(chat)
@@ -165,6 +161,8 @@ def _parse_row_count(args: str, example: str) -> int:
 
 
 def _list_tables(chat: ChatSession, args: str) -> RenderableType:
+    if args and not verbs.notices(chat.resources):
+        return _show_table_schema(chat, args)
     if args:
         chat.resources.database.turn_guess(args)
     grid = Table.grid(padding=(0, 2))
@@ -190,8 +188,9 @@ def _show_table_schema(chat: ChatSession, args: str) -> RenderableType:
     schema = verbs.tables(chat.resources)
     table = schema.table(verbs.unquote(args)) if args else None
     if table is None:
-        problem = f"there is no table {args}: choose from" if args else "say which table:"
-        raise SettingsError(f"{problem} {verbs.join_names([table.name for table in schema.tables])}")
+        names = [table.name for table in schema.tables]
+        hint = format_did_you_mean(find_nearest_names(args, names)) or f"choose from {verbs.join_names(names)}"
+        raise SettingsError(f"there is no table {args}: {hint}" if args else f"say which table: {hint}")
     keys = {
         name: f"{key.ref_table}.{other}"
         for key in schema.foreign_keys
@@ -240,7 +239,7 @@ def _retry_last_question(chat: ChatSession, args: str) -> NextQuestion:
     if not words and any(item.words for item in chat.history):
         words = chat.undo()
     if not words:
-        raise SettingsError("there is no question in this session to ask again")
+        raise SettingsError("there is no question to ask again yet")
     return NextQuestion(words)
 
 
@@ -278,10 +277,9 @@ def _reset_conversation(chat: ChatSession, args: str) -> str:
 
 def _list_saved_conversations(chat: ChatSession, args: str) -> str:
     chats = list_saved_conversations(chat.checkpoints, chat.agent.resources.database.location)
-    if not chats and chat.kept:
-        return "there is no saved conversation with this database yet; this one is saved from its first turn on"
     if not chats:
-        return "there is no saved conversation with this database: start one with tableturn chat --thread NAME"
+        how = "this one is saved from its first turn on" if chat.kept else "start one with tableturn chat --thread NAME"
+        return f"there is no saved conversation with this database yet: {how}"
     lines = [f"  {thread.name}  (last used {thread.last_turn:%Y-%m-%d %H:%M})" for thread in chats]
     return "\n".join(["saved conversations; continue one with tableturn chat --thread NAME:", *lines])
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ....tools.errors import TableturnError
+from ....tools.labels import IN_ENGLISH
 from ....tools.terminal import print_json_line, sanitize_text, warn
 from ...answers.commands import is_slash_command, offer_approval
 from ...conversation_files import lock_conversation, open_checkpointer
@@ -21,8 +22,6 @@ from .chat import ChatSession, ConversationCost
 from .commands import CommandResult, NextQuestion, run
 
 LEAVE = ("exit", "quit", "/exit", "/quit", "/q")  # what ends a conversation, besides the end of input
-
-_INTERRUPTED = "tableturn: this turn was interrupted; earlier turns are not affected"
 
 
 def run_chat_loop(
@@ -67,9 +66,10 @@ def _process_input_line(chat: ChatSession, line: str, as_json: bool) -> int:
             result = NextQuestion(line)
         return _ask_question(chat, result, as_json)
     except TableturnError as error:
-        warn(f"tableturn: {error}")
+        labels = chat.history[-1].answer.labels if chat.history else IN_ENGLISH
+        warn(f"tableturn: {labels.say_error(error)}")
     except KeyboardInterrupt:
-        warn(_INTERRUPTED)
+        warn("tableturn: this turn was interrupted; earlier turns are not affected")
     return NOT_ANSWERED
 
 

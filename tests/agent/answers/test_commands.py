@@ -90,7 +90,7 @@ def test_a_number_is_that_of_the_list_that_was_shown(agent: SQLAgent, known: Pat
     assert [line.split()[3] for line in told.say("/lessons").splitlines()[::2]] == ["'regular'", "'big'", "'revenue'"]
     assert "forgot the definition of 'regular'" in told.say("/forget 1")
     told.say("How many customers are there?")
-    assert "there is no definition" in told.say("/forget 1"), "the same again removes no other"
+    assert "there is no number 1" in told.say("/forget 1"), "the same again removes no other"
     assert "changed" in told.say("/edit 2 SUM(orders.total)")
     assert "changed" in told.say("/edit 2 orders.total > 9"), "it is the same one, whose kind has changed"
     assert "means: orders.total > 9" in known.read_text()

@@ -92,7 +92,7 @@ def test_a_turn_is_taken_back_and_asked_again(shop: Path) -> None:
     assert lines[3].startswith("3 questions, 0 model requests")
     assert lines[4] == f"undone: {COUNT}"
     assert lines[5] == "tableturn: there is no turn to undo"
-    assert lines[6] == "tableturn: there is no question in this session to ask again"
+    assert lines[6] == "tableturn: there is no question to ask again yet"
 
 
 def test_undoing_leaves_the_conversation_as_it_was(shop: Path) -> None:
@@ -143,7 +143,7 @@ def test_another_query_is_run_in_an_answers_place(shop: Path) -> None:
 
 def test_the_query_with_rows_left_out_is_shown_and_run(shop: Path) -> None:
     lines = said(shop, COUNT, "/sql other")
-    assert "tableturn: no other query counts rows that this answer leaves out: /why shows what was counted" in lines
+    assert "tableturn: this answer leaves out no rows that another query could add: /why shows its basis" in lines
     counted = "SELECT COUNT(*) FROM orders WHERE customer_id IN (SELECT id FROM customers)"
     with SQLAgent(shop, model=writes(counted), settings={"examples": "none"}) as agent:
         conversation = agent.conversation()
@@ -292,7 +292,7 @@ def test_a_conversation_is_held_by_one_chat_at_a_time(shop: Path, tmp_path: Path
         other.stdin.close()
     assert said(shop, "/undo", "/threads", options=kept) == [
         "the last turn was undone",
-        "there is no saved conversation with this database yet; this one is saved from its first turn on",
+        "there is no saved conversation with this database yet: this one is saved from its first turn on",
     ]
 
 
@@ -315,3 +315,38 @@ def test_what_a_caption_says_is_not_said_again(shop: Path) -> None:
     text = console.export_text()
     assert answer.text in text, "nothing else says it"
     assert "Only the first 2 rows are shown." in text
+
+
+def test_what_people_are_told_of_their_own_query_has_no_advice_for_a_model(shop: Path, tmp_path: Path) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    settings = tmp_path / "settings.toml"
+    settings.write_text("query_seconds = 0.3\n", encoding="utf-8")
+    lines = said(
+        shop,
+        COUNT,
+        f"/sql {endless}",
+        "/sql DROP TABLE orders",
+        f"/note big means sum(orders.total) > ({endless})",
+        "/lessons",
+        options=("--settings", str(settings)),
+    )
+    assert "tableturn: This took more than 0.3 s. Try a shorter period or fewer rows." in lines
+    assert "tableturn: I can only read data, so nothing was changed." in lines
+    assert "join on keys" not in " ".join(lines)
+
+
+def test_commands_that_cannot_be_done_say_what_can(shop: Path) -> None:
+    lines = said(
+        shop, "/tables custmers", "/rows 9-3", "/accept", "/forget", "/note a means b", "/lessons", "/forget 1"
+    )
+    lines += said(shop, COUNT, "/rows 5-9", "/accept 2", "/forget xyz")
+    for text in (
+        "there is no table custmers: did you mean customers?",
+        "say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120",
+        "there is no suggestion to accept: /correct may list some, with numbers",
+        "say what to forget, by its name or its number in /lessons",
+        "there are no more rows to show: the last is row 1",
+        "there is no suggestion 2: /correct may list some, with numbers",
+        "no saved answer or definition is called 'xyz', or several are: give its id",
+    ):
+        assert f"tableturn: {text}" in lines

@@ -114,7 +114,7 @@ def test_pages_go_on_over_rows_that_the_answer_does_not_hold(offline: Screen) ->
     shown = offline.say("/rows 2490-2600")
     assert "rows 2,490 to 2,500 of 2,500" in shown
     assert "Person 2499" in shown
-    assert "there are no more rows: the last one is number 2,500" in offline.say("/more")
+    assert "there are no more rows to show: the last is row 2,500" in offline.say("/more")
 
 
 def test_all_rows_are_exported(offline: Screen, folder: Path) -> None:
@@ -152,7 +152,7 @@ def test_an_edit_that_does_not_run_is_opened_again(folder: Path) -> None:
     with chat(folder, "--model", "offline", EDITOR="false") as screen:
         screen.wait_for(PROMPT)
         screen.say("How many customers are there?")
-        assert "false ended with status 1: the query is not run" in screen.say("/sql edit")
+        assert "false ended with status 1, so the query was not run" in screen.say("/sql edit")
 
 
 def test_history_is_kept_for_the_next_session_and_is_its_owners_alone(folder: Path) -> None:

@@ -175,7 +175,7 @@ def test_a_chat_learns_what_a_person_says(shop: Path, known: Path) -> None:
     assert "\nCustomers: 2." in said
     assert "saved" in said
     assert "say what is wrong after /correct" in said
-    assert "there is no suggestion 1" in said
+    assert "there is no suggestion 1: " in said
     assert "forgot the definition of 'active'" in said
-    assert "there is no definition" in said
+    assert "no saved answer or definition is called" in said
     assert "active" not in known.read_text()

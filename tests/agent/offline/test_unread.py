@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tableturn import SQLAgent
 from tableturn.agent.offline.translator import Parser
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
@@ -173,7 +174,7 @@ def test_rows_are_not_known_by_what_many_share(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("question", ["Who bought Amber Cafe?", "Which client name is Amber Cafe?"])
 def test_what_would_only_be_repeated_is_declined(clerk: Parser, question: str) -> None:
-    with pytest.raises(NotUnderstood, match="only show what you said"):
+    with pytest.raises(NotUnderstood, match="Name what to show or count"):
         clerk.answer(question)
 
 
@@ -189,3 +190,11 @@ def test_the_key_that_is_said_joins(tmp_path: Path) -> None:
     with Database.open(path) as desk:
         sql = Parser(desk, None).answer("Show the ticket ids that are reported by the staff named 'Ann'").sql
     assert "ticket.reported_by_staff_id = staff.staff_id" in sql
+
+
+def test_only_typed_words_are_quoted_and_other_languages_are_told_so(shop: Database) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        assert agent.ask("products per zork").text.startswith("I did not understand: per, zork.")
+        german = "Ohne Modell verstehe ich nur Englisch. Bitte auf Englisch fragen oder ein Modell wählen."
+        assert agent.ask("Welche Kunden haben am meisten bestellt?").text == german
+        assert agent.ask("Combien de clients ont commandé ?").text.startswith("Without a model I understand only")

@@ -358,7 +358,7 @@ def test_a_narrower_person_neither_replaces_nor_notices_a_wider_ones_query(staff
     assert (saved.new, saved.replaced) == (alone.new, alone.replaced) == (True, 0)
     assert (told(staff, "ada"), told(staff, "bo"), told(staff, "cy")) == (PAY, HEADS, HEADS)
     assert not [note for note in staff.for_user("bo").ask(TEAM).notes if "ada" in note]
-    with pytest.raises(KnowledgeError, match="no definition"):
+    with pytest.raises(KnowledgeError, match="no saved answer or definition"):
         staff.for_user("bo").forget("What is paid?")
     assert staff.for_user("bo").forget(TEAM)
     assert told(staff, "bo") == "SELECT 1"
@@ -435,7 +435,7 @@ def test_a_query_that_a_wider_person_shared_is_not_told(staff: SQLAgent) -> None
     ada = staff.for_user("ada")
     answer = ada.correct(ada.ask("How many?"), PAY, question="What is paid?").answer
     ada.approve(answer, question=TEAM, shared=True)
-    with pytest.raises(KnowledgeError, match="no definition"):
+    with pytest.raises(KnowledgeError, match="no saved answer or definition"):
         staff.for_user("bo").forget(TEAM)
     assert ada.forget(TEAM)
 
@@ -512,7 +512,7 @@ def test_notes_are_kept_apart_as_queries_are(staff: SQLAgent, tmp_path: Path) ->
     pool = next(one.id for one in ada.list_lessons() if one.name == "bonus pool")
     assert "bonus pool" not in [one.name for one in bo.list_lessons()]
     for change in (lambda: bo.edit_lesson(pool, "COUNT(employees.id)"), lambda: bo.forget(pool)):
-        with pytest.raises(KnowledgeError, match=r"no saved answer or definition|no definition"):
+        with pytest.raises(KnowledgeError, match="no saved answer or definition"):
             change()
     assert "pay" in ada.note("pay means salaries").name
     assert bo.note("salaries means what ada says")

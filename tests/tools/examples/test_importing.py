@@ -62,16 +62,24 @@ def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.jsonl", '{"question": "Who?"}', r"a.jsonl, line 1: an example's field 'sql': .*required"),
+        ("a.jsonl", '{"question": "Who?"}', "a.jsonl, line 1: an example's sql is missing"),
         ("a.jsonl", "{", r"a.jsonl, line 1: not a line of JSON"),
         ("a.jsonl", "7", r"a.jsonl, line 1: an example is a JSON object"),
-        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "color": 1}', "field 'color': Unexpected"),
-        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "shared": "so"}', "boolean.*, not 'so'"),
-        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "earlier": [1]}', "'earlier': .* string, not 1"),
-        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "added": "noon"}', "datetime.*, not 'noon'"),
+        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "color": 1}', "an example's color is not known"),
+        (
+            "a.jsonl",
+            '{"question": "a", "sql": "b", "database": "c", "shared": "so"}',
+            "shared must be true or false, not 'so'",
+        ),
+        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "earlier": [1]}', "earlier.0 must be text, not 1"),
+        (
+            "a.jsonl",
+            '{"question": "a", "sql": "b", "database": "c", "added": "noon"}',
+            "added must be a date such as 2024-12-31, not 'noon'",
+        ),
         ("a.json", '{"question": 1}', "not a list of examples"),
         ("a.json", "[3]", "item 1: not an object"),
-        ("a.json", '[{"question": "Who?"}]', "item 1: an example's field 'sql'"),
+        ("a.json", '[{"question": "Who?"}]', "item 1: an example's sql must be text"),
         ("a.json", "\x00", "cannot be read: Expecting value"),
     ],
 )

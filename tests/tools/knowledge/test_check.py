@@ -84,7 +84,7 @@ def test_two_meanings_of_one_word_are_both_left_out(known: Known) -> None:
     ("text", "why"),
     [
         ("terms: {a: {meaning: m}}", "terms > a > meaning: there is no field 'meaning' here; did you mean 'means'?"),
-        ("metrics: {a: {means: m}}", "metrics > a > expression: this is missing"),
+        ("metrics: {a: {means: m}}", "metrics > a > expression is missing"),
         ("term: {}", "did you mean 'terms'?"),
         ("terms: {a: x, a: y}", 'line 1, column 15: found duplicate key "a"'),
         ("terms: [", "is not YAML"),

@@ -360,7 +360,7 @@ def test_threads_share_one_parse(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(dialects_module, "parse_tokens", slow)
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: dialects_module.parse_statement("SELECT 'parsed by four'", "sqlite"), range(4)))
+        list(pool.map(dialects_module.parse_statement, ["SELECT 'parsed by four'"] * 4, ["sqlite"] * 4))
     assert len(parsed) == 1
 
 

@@ -96,8 +96,9 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
             continue
         for column, operand in query.iterate_column_comparisons(part):
             value = query.literal(operand)
-            is_number = isinstance(value, float) and column.schema.kind != "text"
-            if is_number or (isinstance(value, str) and match_time(value, whole=False)):
+            if (isinstance(value, float) and column.schema.kind != "text") or (
+                isinstance(value, str) and match_time(value, whole=False)
+            ):
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
                 entry = lower, isinstance(part, exp.GT | exp.LT), value, part
                 bounds.setdefault(column.place, []).append(entry)
