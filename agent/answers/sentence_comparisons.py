@@ -34,6 +34,7 @@ _RANKINGS: dict[Ranking, set[str]] = {
 }
 """Words that say why some rows are named and others are not, and the ends that they are of."""
 
+_SIZES: tuple[Ranking, ...] = ("high", "low", "either")
 _TIMES: tuple[Ranking, ...] = ("late", "early")
 _OPPOSITES: dict[str, str] = {"max": "min", "min": "max"}
 _CONDITIONS = {
@@ -224,8 +225,8 @@ class ComparingSentence:
             is_ordered = self.table.query.order and not self.table.query.kept_ends
             if is_ordered and any(placeholder.is_list for placeholder in near):
                 # `from the lowest to the highest: {name}` tells the order.
-                kinds: list[Ranking] = [kind for kind in _RANKINGS if (kind in _TIMES) == by_time]
-                first = next(kind for word in self.words for kind in kinds if self._is_of_kind(word, kind))
+                kinds = _TIMES if by_time else _SIZES
+                first = next(each for word in self.words for each in kinds if self._is_of_kind(word, each))
                 if self.table.find_order(by_time=by_time) in {*_OPPOSITES} - _RANKINGS[first]:
                     return False
                 continue
