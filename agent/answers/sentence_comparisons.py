@@ -226,7 +226,7 @@ class ComparingSentence:
             if is_ordered and any(placeholder.is_list for placeholder in near):
                 # `from the lowest to the highest: {name}` tells the order.
                 kinds = _TIMES if by_time else _SIZES
-                first = next(each for word in self.words for each in kinds if self._is_of_kind(word, each))
+                first: Ranking = next(each for word in self.words for each in kinds if self._is_of_kind(word, each))
                 if self.table.find_order(by_time=by_time) in {*_OPPOSITES} - _RANKINGS[first]:
                     return False
                 continue
