@@ -69,7 +69,6 @@ EVALUATION: dict[str, str] = {
     "ReplyError ResultTooLarge SQLParseError SettingsError TableturnError",
     "tools.examples": "ENOUGH_SHARED VERIFIED database_identity get_store_folder has_example_store "
     "is_example_of_database open_existing",
-    "tools.json_lines": "append_lines find_incomplete_last_line",
     "tools.knowledge": "Entry read_knowledge",
     "tools.linking": "PastTurn STAR",
     "tools.record_files": "read_json read_lines read_records",
@@ -78,7 +77,8 @@ EVALUATION: dict[str, str] = {
     "tools.sql": "ALL_COLUMNS Query explain find_requested_tables find_used_schema_items is_ordered read_query "
     "regularize return_default_if_unparsable split_statements",
     "tools.terminal": "say warn",
-    "tools.whole_files": "write_text_atomically",
+    "tools.validation": "describe_fault",
+    "tools.whole_files": "append_lines find_incomplete_last_line write_text_atomically",
     "tools.words": "FUNCTION_WORDS stem_name stem_word stems words",
 }
 """What `evals/` takes of the other rooms, by module. The laboratory measures their insides, and takes what it likes."""

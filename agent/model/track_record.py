@@ -14,8 +14,8 @@ from pydantic.dataclasses import dataclass
 
 from ...tools.errors import SettingsError
 from ...tools.folders import data_folder
-from ...tools.json_lines import append_lines, check_writable
 from ...tools.validation import describe_fault
+from ...tools.whole_files import append_lines, check_writable
 
 RECORD_FILE = "models.jsonl"
 

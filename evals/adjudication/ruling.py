@@ -18,10 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...prompts.judge import Kind, Word
 from ...tools.database import Database, Limits, Schema, hide_url_secrets
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
-from ...tools.json_lines import append_lines, find_incomplete_last_line
 from ...tools.record_files import read_lines
 from ...tools.sql import regularize
 from ...tools.terminal import warn
+from ...tools.whole_files import append_lines, find_incomplete_last_line
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, join_operators, parse_record
 from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import format_percent

@@ -19,8 +19,7 @@ from ...agent.evidence import TrustBound, compute_fingerprints, write_trust_boun
 from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
 from ...tools.examples import VERIFIED, database_identity
-from ...tools.json_lines import append_lines
-from ...tools.whole_files import write_text_atomically
+from ...tools.whole_files import append_lines, write_text_atomically
 from ...tools.words import words
 from ..adjudication.ruling import VERDICTS_FILE, now, read_rulings
 from ..datasets.load import Dataset, ExpectedOutcome, GoldTurn
