@@ -217,12 +217,8 @@ def _find_misspelt_words(question: TokenizedQuestion, index: IndexedValues) -> d
     """Return the most similar stored words for each question word that no value contains."""
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
-        if (
-            word.stem in index.names
-            or question.common[number]
-            or word.stem.isdigit()
-            or not compute_max_typos(word.stem)
-        ):
+        is_known = word.stem in index.names or question.common[number] or word.stem.isdigit()
+        if is_known or not compute_max_typos(word.stem):
             continue
         # A short word in small letters is a word more often than a value with a wrong letter.
         if len(word.text) <= OF_A_VALUE[0] and not question.is_quoted_or_capitalized(word):
@@ -353,11 +349,9 @@ def _is_similar_to_value(text: str, value: str) -> bool:
         return True
     # Of four letters, one that is another makes another word; two that changed places, or one twice, do not.
     is_respelt = len(short) >= len(long) == _PART and {*short} == {*long} and not value.isupper()
-    if not (is_respelt or compute_max_typos(long, is_value=True)):
-        return False
-    if re.findall(r"\d+", short) != re.findall(r"\d+", long):
-        return False
-    return short[:1] == long[0] and bool(find_similar(long, [short], is_value=not is_respelt))
+    most_typos = 1 if is_respelt else compute_max_typos(long, is_value=True)
+    has_same_parts = short[:1] == long[:1] and re.findall(r"\d+", short) == re.findall(r"\d+", long)
+    return most_typos > 0 and has_same_parts and bool(find_similar(long, [short], is_value=not is_respelt))
 
 
 def _list_word_runs(value: str, size: int) -> list[str]:
