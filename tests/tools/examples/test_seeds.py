@@ -73,6 +73,11 @@ def test_the_seeds_show_many_forms() -> None:
         assert any(part in seed.sql for seed in seeds), part
 
 
+def test_one_row_is_taken_only_where_one_is_asked_for() -> None:
+    taken = [seed.question for seed in seed_examples() if seed.sql.endswith("LIMIT 1")]
+    assert [question for question in taken if not {"one", "first"} & {*question.split()}] == []
+
+
 def test_dialogues_build_on_their_turns() -> None:
     dialogues = load_dialogues()
     assert len(dialogues) >= 10
