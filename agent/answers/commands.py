@@ -134,7 +134,7 @@ def offer_approval(wording: str) -> str:
 def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     entries = next(filter(None, (item.answer.proposals for item in reversed(answers.history))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(entries):
-        raise SettingsError(f"there is no suggestion {number or 'to accept'}: /correct may list some, with numbers")
+        raise SettingsError(f"there is no suggestion {number or 'to accept'}: a corrected query may bring some")
     return _save_entry(answers, partial(verbs.save_knowledge_entry, entries[int(number) - 1]))
 
 

@@ -115,7 +115,7 @@ class Dataset:
         if unknown := next((name for name in databases if name not in names), None):
             raise SettingsError(f"{self.name} {self.split} has no questions on {unknown!r}")
         if not (questions := tuple(question for question in self.questions if question.database not in databases)):
-            raise SettingsError(f"{self.name} {self.split} has no questions on other databases: nothing is left to ask")
+            raise SettingsError(f"{self.name} {self.split} has questions on these databases only: none is left to ask")
         return replace(self, questions=questions)
 
     def on(self, databases: Path | None) -> Dataset:

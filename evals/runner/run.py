@@ -210,8 +210,8 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Pat
         )
     if old_digest != _hash_questions(part):
         raise SettingsError(
-            f"{out} contains a run over other questions: those of {part.name} {part.split}, or their gold SQL, have "
-            "changed since it was started; name another folder"
+            f"the questions or gold SQL of {part.name} {part.split} have changed since the run in {out} was started: "
+            "name another folder"
         )
 
 

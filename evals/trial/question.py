@@ -72,7 +72,7 @@ def parse_row_count(rows: int | str) -> tuple[float, float]:
     return 0 if bound in ("at most", "<=") else low, math.inf if bound in ("at least", ">=") else high
 
 
-def count_rows(table: Table) -> str:
+def format_row_count(table: Table) -> str:
     """Return the number of rows of a result in words, such as `3 rows`."""
     return f"{len(table.rows)}{' or more' if table.truncated else ''} row{'' if len(table.rows) == 1 else 's'}"
 
@@ -117,7 +117,7 @@ class TrialTurn(BaseModel):
         if self.value is not None:
             expected, row = parse_value(self.value), table.rows[0] if len(table.rows) == 1 else ()
             if not any(_is_accepted_value(cell, expected) for cell in row):
-                return f"it must be {self.value}, not {', '.join(map(str, row[:5])) or count_rows(table)}"
+                return f"it must be {self.value}, not {', '.join(map(str, row[:5])) or format_row_count(table)}"
         if self.rows is not None:
             low, high = parse_row_count(self.rows)
             # A result that goes on has more rows than any bound.

@@ -30,7 +30,7 @@ from ..runner.agents import CACHE_FILE, ReplyCache
 from ..runner.record import RunSpec, TurnRecord
 from ..runner.results import HISTORY_FILE, RESULTS_FILE, RunResults, get_used_model_name, read_results, write_results
 from ..runner.run import JOURNAL_FILE, SPEC_FILE, Listener, check_output_folder, make_run_settings, run_evaluation
-from .question import TrialQuestion, TrialTurn, count_rows, read_trial_questions
+from .question import TrialQuestion, TrialTurn, format_row_count, read_trial_questions
 
 TRIAL_KEYS = (
     *("trial", "tries", "pass_rate", "interval", "stable_rate", "unstable", "failed", "broken", "not_asked"),
@@ -177,7 +177,7 @@ class TrialJudge:
         if not expected or any(outcome.allows(table) for outcome in expected):
             reason = turn.find_refusal(table)
         elif len(expected[0].table.rows) != len(table.rows):
-            reason = f"it gives {count_rows(table)}, not {len(expected[0].table.rows)}"
+            reason = f"it gives {format_row_count(table)}, not {len(expected[0].table.rows)}"
         elif (width := len(expected[0].table.columns)) != len(table.columns):
             columns = f"{len(table.columns)} column{'' if len(table.columns) == 1 else 's'}"
             reason = f"it gives {columns} ({', '.join(table.columns[:6])}), not {width}"

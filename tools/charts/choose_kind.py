@@ -76,14 +76,14 @@ class _ChartColumn:
         return [value for value in self.values if isinstance(value, int | float)]
 
     @cached_property
-    def distinct(self) -> int:
+    def distinct_count(self) -> int:
         """The number of different values in the column, NULL not counted."""
         return len(set(self.values) - {None})
 
     @property
     def has_unique_values(self) -> bool:
         """Whether all values of the column are unique; one may be missing."""
-        return self.distinct == sum(value is not None for value in self.values) >= len(self.values) - 1
+        return self.distinct_count == sum(value is not None for value in self.values) >= len(self.values) - 1
 
     @property
     def is_sorted(self) -> bool:
@@ -176,10 +176,10 @@ def _make_number_chart(result: _ChartData) -> Chart | None:
 def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
     """Return a line chart over time, with a line per group or per comparable measure."""
     time, measures = result.time_column, result.measure_columns
-    if time is None or not measures or time.distinct < 3:
+    if time is None or not measures or time.distinct_count < 3:
         return None
     groups = next((column for column in result.of("category", "label") if _has_unique_pairs(time, column)), None)
-    if groups is not None and groups.distinct <= min(_MOST_GROUPS, result.rows - 1):
+    if groups is not None and groups.distinct_count <= min(_MOST_GROUPS, result.rows - 1):
         return _make_chart(kind, time, measures[:1], groups)
     return _make_chart(kind, time, _find_comparable_measures(measures)) if time.has_unique_values else None
 
@@ -214,16 +214,16 @@ def _make_grouped_bar_chart(result: _ChartData, kind: Kind = "bar") -> Chart | N
     fitting = [
         (across, groups)
         for across, groups in permutations(dimensions[:4], 2)
-        if 1 < groups.distinct <= _MOST_GROUPS
-        and 1 < across.distinct <= _MOST_BARS
-        and groups.distinct < result.rows > across.distinct
+        if 1 < groups.distinct_count <= _MOST_GROUPS
+        and 1 < across.distinct_count <= _MOST_BARS
+        and groups.distinct_count < result.rows > across.distinct_count
         and _has_unique_pairs(across, groups)
     ]
     is_additive = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
     is_stacked = is_additive or kind == "stacked"
     if not fitting or not (is_stacked or result.rows <= _MOST_BARS):
         return None
-    longest = max(fitting, key=lambda pair: (pair[0].role == "time", pair[0].distinct))
+    longest = max(fitting, key=lambda pair: (pair[0].role == "time", pair[0].distinct_count))
     across, groups = fitting[0] if result.wish.x else longest
     return _make_chart("stacked" if is_stacked else "bar", across, [measure], groups)
 
@@ -241,16 +241,16 @@ def _make_scatter_chart(result: _ChartData) -> Chart | None:
     measures, dimensions = result.measure_columns, result.of("category", "label")
     if measures and not result.time_column:  # a chosen one is drawn against another
         measures = [*measures, *(column for column in result.of("number") if column not in measures)]
-    if len(measures) == 1 and result.time_column and result.time_column.distinct >= _FEWEST_POINTS:
+    if len(measures) == 1 and result.time_column and result.time_column.distinct_count >= _FEWEST_POINTS:
         categories = result.of("category")
-        groups = next((column for column in categories if 1 < column.distinct <= _MOST_GROUPS), None)
+        groups = next((column for column in categories if 1 < column.distinct_count <= _MOST_GROUPS), None)
         return _make_chart("point", result.time_column, measures, groups) if len(categories) < 2 else None
-    if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct for column in measures[:2]) < 2:
+    if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct_count for column in measures[:2]) < 2:
         return None
     across, up = sorted(measures[:2], key=lambda column: column.index)
     if result.wish.x or result.wish.y or result.wish.measure is not None:
         up, across = measures[0], measures[-1]
-    groups = next((column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows), None)
+    groups = next((column for column in dimensions if 1 < column.distinct_count <= _MOST_GROUPS < result.rows), None)
     label = next((column for column in dimensions if column is not groups), None)
     return _make_chart("point", across, [up], groups, label)
 
@@ -276,7 +276,7 @@ def _make_two_scale_scatter_chart(result: _ChartData) -> Chart | None:
 
 def _make_histogram(result: _ChartData) -> Chart | None:
     measure = next(iter(result.measure_columns), None)
-    if measure is None or measure.distinct < 2:
+    if measure is None or measure.distinct_count < 2:
         return None
     marks = tuple(ChartMark(value, 1) for value in measure.numbers)
     return Chart("histogram", _make_axis(measure), ChartAxis("number of rows", "number"), marks)
@@ -362,7 +362,7 @@ def _combine_columns(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
 def _find_step_column(result: _ChartData) -> _ChartColumn | None:
     """Return a column of few whole numbers, such as ratings, converted to labels."""
     numbers = sorted(result.of("number"), key=lambda column: column.index)
-    if len(numbers) < 2 or not numbers[0].has_unique_values or numbers[0].distinct > _MOST_GROUPS:
+    if len(numbers) < 2 or not numbers[0].has_unique_values or numbers[0].distinct_count > _MOST_GROUPS:
         return None
     values = numbers[0].values
     steps = [value for value in values if isinstance(value, int)]
@@ -429,7 +429,7 @@ def _make_chart_column(index: int, name: str, cells: Cells, form: ColumnFormat) 
     if role in ("category", "label"):
         values = [_NOTHING if value is None else _shorten_axis_text(format_cell(value, form)) for value in values]
     column = _ChartColumn(index, title, role, tuple(values), unit, form, words)
-    return column if column.distinct else replace(column, role="none")
+    return column if column.distinct_count else replace(column, role="none")
 
 
 def _classify_cells(words: Sequence[str], cells: Cells, form: ColumnFormat) -> tuple[Role, TimeUnit, Values]:

@@ -111,7 +111,9 @@ class Identity:
     def __post_init__(self) -> None:
         # Without them, it could be another person's.
         if any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in self.name):
-            raise SettingsError(f"the name {self.name!a} contains a NUL or half of a character: give it as plain text")
+            raise SettingsError(
+                f"the name {self.name!a} has characters that are not valid text (NUL or a lone surrogate): remove them"
+            )
 
 
 @dataclass(frozen=True)

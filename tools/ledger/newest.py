@@ -53,7 +53,7 @@ def compare_newest_date(
 
     material = is_late(day) and is_late(_find_end_of_newest(query, count, use, day))
     if material and unclear:
-        raise NotCountedError("a condition compares its date with more than constants")
+        raise NotCountedError("a condition compares its date with another column or a query")
     return NewestDate(use.table, use.column, day, last or first, material)
 
 

@@ -343,10 +343,10 @@ def test_commands_that_cannot_be_done_say_what_can(shop: Path) -> None:
     for text in (
         "there is no table custmers: did you mean customers?",
         "say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120",
-        "there is no suggestion to accept: /correct may list some, with numbers",
+        "there is no suggestion to accept: a corrected query may bring some",
         "say what to forget, by its name or its number in /lessons",
         "there are no more rows to show: the last is row 1",
-        "there is no suggestion 2: /correct may list some, with numbers",
+        "there is no suggestion 2: a corrected query may bring some",
         "no saved answer or definition is called 'xyz', or several are: give its id",
     ):
         assert f"tableturn: {text}" in lines

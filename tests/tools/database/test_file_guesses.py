@@ -89,7 +89,7 @@ def test_a_guess_that_there_is_not_is_said_so(tmp_path: Path, guess: str) -> Non
     with Database.open(tmp_path / "t.csv", otherwise=[guess]) as database:
         assert [guess in each.text for each in database.notices if each.kind == "turned"] == [True]
     with Database.open(tmp_path / "t.csv") as database:
-        with pytest.raises(SettingsError, match="there is no guess"):
+        with pytest.raises(SettingsError, match="no guess is called"):
             database.turn_guess(guess)
         assert {each.kind for each in database.notices} == {"totals"}
         assert database.execute("SELECT sum(n) FROM t").rows == ((3,),)

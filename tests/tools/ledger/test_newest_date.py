@@ -175,7 +175,7 @@ def test_a_condition_with_more_than_constants_leaves_the_period_open(tmp_path: P
     condition = "d BETWEEN '2026-01-01' AND '2026-12-31' AND (month(d) = 3 OR id < 0)"
     ledger = compare(tmp_path, "duckdb", EVERY_DAY, condition)
     assert (ledger.list_facts(IN_ENGLISH, material=True), ledger.newest) == ((), None)
-    assert ["compares its date with more than constants" in one for one in ledger.not_counted] == [True]
+    assert ["compares its date with another column or a query" in one for one in ledger.not_counted] == [True]
 
 
 MONTHS = [f"2025-{month:02}-01" for month in range(1, 13)]

@@ -15,7 +15,7 @@ from .notices import (
     MOST_COLUMNS,
     UNIT,
     NoticeCollector,
-    count_rows,
+    format_row_count,
     leave_out_compared_total,
 )
 
@@ -92,10 +92,10 @@ def add_content_notices(
         noticing.add("scope", "its cells could not be looked at")
         return scan
     if is_labelled and 2 * filled_count <= rows and filled_count == labels > 1:
-        blanks = count_rows(rows - filled_count, "has", "have")
+        blanks = format_row_count(rows - filled_count, "has", "have")
         noticing.add("merged", f"{blanks} no value: fill in the one above, if it is meant", head[0].name)
     if len(columns) > 1 and (copies := rows - distinct):
-        noticing.add("copies", count_rows(copies, "is an exact copy of another", "are exact copies of others"))
+        noticing.add("copies", format_row_count(copies, "is an exact copy of another", "are exact copies of others"))
     if not is_whole:
         noticing.add("scope", "too large to look for totals")
     if rows > LOOKED_AT:
@@ -118,7 +118,7 @@ def _add_placeholder_notices(
             sql = f"SELECT count_if({cell} = {other}), bool_and({is_far}) FILTER ({cell} <> {other}) {source}"
             ((count, is_alone),) = connection.execute(sql).fetchall()
             if is_alone:
-                text = count_rows(count, "has", "have") + " a value far from all others, which may stand for none"
+                text = format_row_count(count, "has", "have") + " a value far from all others, which may stand for none"
                 noticing.add("placeholders", text, column.name, value)
 
 

@@ -83,9 +83,7 @@ def validate_guesses(words: Iterable[str]) -> frozenset[str]:
     guesses = frozenset(words)
     for word in guesses:
         if word.rpartition(".")[2] not in GUESSES:
-            raise SettingsError(
-                f"there is no guess {word!r}: name one of {', '.join(GUESSES)}, or TABLE and one of them"
-            )
+            raise SettingsError(f"no guess is called {word!r}: write one of {', '.join(GUESSES)}, or TABLE.GUESS")
     return guesses
 
 
@@ -199,7 +197,7 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
     if len({*filter(None, names)}) < width:
         noticing.add("names", "several columns have one name: all but the first are numbered")
     if headings:
-        text = count_rows(len(headings), "has", "have") + " one text alone, as headings do, and count as rows"
+        text = format_row_count(len(headings), "has", "have") + " one text alone, as headings do, and count as rows"
         noticing.add("headings", text, example=rows[headings[0]][0])
     if names and (at := find_second_header(rows)) is not None and at not in header_rows | notes:
         noticing.add("tables", "an empty row parts the table: another one may begin below it", example=rows[at][0])
@@ -211,7 +209,7 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
     ):
         is_turned = noticing.is_guess_reversed(kind)
         if places:
-            text = count_rows(len(places), *phrases) + _format_decision(is_turned)
+            text = format_row_count(len(places), *phrases) + _format_decision(is_turned)
             example = next(filter(is_filled, rows[min(places)]), "") if places in (notes, titles) else ""
             noticing.add(kind, text, example=example)
         strays |= set[int]() if is_turned else places
@@ -255,7 +253,7 @@ def make_kept_totals_condition(notices: Iterable[Notice], table: TableSchema) ->
     return f"coalesce({' OR '.join(conditions)}, false)" if cells else ""
 
 
-def count_rows(count: int, singular: str, plural: str) -> str:
+def format_row_count(count: int, singular: str, plural: str) -> str:
     """Return a phrase such as `3 rows repeat the header`."""
     return f"1 row {singular}" if count == 1 else f"{count:,} rows {plural}"
 
@@ -323,7 +321,7 @@ class _TotalRows:
             rounding = max(equal[at] for at in places)
             about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
             phrases = _SUMS if places <= label_places else ("equals", "equal")
-            text = count_rows(len(places), *(phrase + about for phrase in phrases))
+            text = format_row_count(len(places), *(phrase + about for phrase in phrases))
             if places is sums:
                 noticing.add("totals", text + _format_decision(is_turned), example=self._labels.get(min(sums), ""))
             else:
@@ -331,9 +329,9 @@ class _TotalRows:
                 noticing.add_kept_totals(text, texts[0] if len(places) == len(texts) == 1 else "")
         if other:
             compared = "not the sum of several rows above" if is_small else _TOO_MANY
-            noticing.add_kept_totals(f"{count_rows(len(other), *_LABELLED)}, {compared}", every[min(other)])
+            noticing.add_kept_totals(f"{format_row_count(len(other), *_LABELLED)}, {compared}", every[min(other)])
         if taxes:
-            text = count_rows(len(taxes), "beside totals is tax", "beside totals are tax")
+            text = format_row_count(len(taxes), "beside totals is tax", "beside totals are tax")
             noticing.add("totals", text + _format_decision(is_turned), example=self._rows[min(taxes)][0])
         if self._is_difference(sorted(sums - taxes)[-_LAST:]):
             noticing.add_kept_totals(
@@ -383,7 +381,7 @@ class _TotalRows:
         self._places = [at for at in self._places if at not in measures]
         # A person may be called Max.
         if measures and (len(last) > 1 or names[min(measures)] == "means"):
-            text = count_rows(len(measures), *_MEASURED)
+            text = format_row_count(len(measures), *_MEASURED)
             noticing.add("totals", text + _format_decision(noticing.is_guess_reversed("totals")))
             return measures
         if measures:
@@ -563,5 +561,5 @@ def leave_out_compared_total(
     elif is_total:
         noticing.add_kept_totals("1 row equals the sum of all others", example)
     if other_labels:
-        noticing.add_kept_totals(f"{count_rows(other_labels, *_LABELLED)}, {_TOO_MANY}")
+        noticing.add_kept_totals(f"{format_row_count(other_labels, *_LABELLED)}, {_TOO_MANY}")
     return f"(SELECT * FROM {scan} WHERE NOT {total})" if is_total and label_matches and not is_turned else scan

@@ -179,7 +179,9 @@ class StatementChecker:
         except (SqlglotError, QueryFailed):
             is_same = False
         if not is_same:
-            raise QueryRejected("names or string literals of the statement cannot be sent safely: use simpler ones")
+            raise QueryRejected(
+                "the query has a name or a text that this server could read differently: use plain letters, digits and spaces"
+            )
 
     def _check_syntax_tree(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:
         """Check a syntax tree, qualify the table names, and return tables with hidden columns."""
