@@ -80,7 +80,7 @@ def test_columns_are_found_by_the_words_of_their_names() -> None:
         ({"question": "How many?", "value": float("nan")}, "finite number"),
         ({"question": "How many?", "value": 3, "vlaue": 3}, "vlaue"),
         ({"question": "How many?", "sql": "SELECT 1", "right": True}, "version 0.2's key `right` is gone: keep what"),
-        ({"question": "How many?", "must": "ask_back", "value": 3}, "need a reply"),
+        ({"question": "How many?", "must": "ask_back", "value": 3}, "needs a reply"),
         ({"turns": [{"question": "How many?", "value": 1}, {"question": "And then?"}]}, "turn 2"),
         ({"turns": [{"question": "How many?", "value": 1}], "sql": "SELECT 1"}, "belongs to one of the turns"),
         ("How many?", "expected fields"),

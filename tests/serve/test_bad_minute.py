@@ -185,7 +185,7 @@ async def test_an_end_that_could_not_be_written_is_written_later(
                 raise StoreError("conversations cannot be kept or read at the moment: disk is full")
             return end(*arguments, **more)
 
-        monkeypatch.setattr(server.store, "end", ended)
+        monkeypatch.setattr(server.store, "end_turn", ended)
         model.may.set()
         assert (await ask(client, thread)).status_code == 503
         assert (await ask(client, thread)).status_code == 409, "it is not known yet how the one before ended"

@@ -404,7 +404,7 @@ def _apply_query_aliases(entry: Entry, call: exp.Expr, query: Query) -> exp.Expr
     """Return an entry's SQL with the table aliases of the query that contains `call`."""
     fragment, tree = _read_fragment(entry.sql, query.rules.name)
     edit, visible, key = fragment.edit(), query.map_visible_sources(call), query.rules.key
-    found = {name: (source, is_own) for source, is_own in reversed(visible.values()) for name in source.table_names}
+    found = {name: (source, is_own) for source, is_own in visible.values() for name in source.table_names}
     for call in fragment.find_aggregates(fragment.scopes[0]):
         names = {_join_name_parts(column.parts[:-1]) for column in fragment.find(exp.Column, within=call)}
         if (read := names & found.keys()) and not any(found[name][1] for name in read):

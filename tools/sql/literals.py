@@ -12,8 +12,9 @@ from sqlglot import exp
 from .findings import MOST_LOOKED_UP, ColumnValueLookup
 from .parse import return_default_if_unparsable
 from .query import Query, TableColumn
-from .scope import Scope, normalize_constant_text
+from .scope import QuerySource, Scope, normalize_constant_text
 
+_UNMET_BY_NOTHING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Exists)
 _MOST_TOLD = 10  # members of a list that the engine is asked for one by one: of those of a longer list none is told
 
 
@@ -189,4 +190,61 @@ def _is_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
     """Whether the query has no result if no row meets a comparison."""
     uses = (condition for condition in query.conditions(scope) if condition.node is node)
     is_required = any(use.clause != "on" or use.is_required for use in uses)
-    return is_required and query.is_emptied_by(scope, by_aggregates=True)
+    return is_required and is_emptied_by(query, scope, by_aggregates=True)
+
+
+def is_emptied_by(query: Query, scope: Scope, *, by_aggregates: bool = False) -> bool:
+    """Whether the result surely has no rows if FROM and WHERE of a SELECT give none.
+
+    With `by_aggregates`, one row of aggregates of nothing, such as a count of 0, counts as none.
+    """
+    return _is_emptied_by(query, scope, by_aggregates, _has_row_of_nothing(query, scope), ())
+
+
+def _is_emptied_by(query: Query, scope: Scope, by_aggregates: bool, has_row: bool, seen: tuple[Scope, ...]) -> bool:
+    """`has_row` says whether the SELECT gives a row of aggregates all the same."""
+    if scope in seen or (has_row and not by_aggregates):
+        return False
+    node: exp.Expr = scope.select
+    while True:
+        for outer in _find_readers(query, node):
+            outer_has_row = has_row or _has_row_of_nothing(query, outer)
+            if _is_emptied_by(query, outer, by_aggregates, outer_has_row, (*seen, scope)):
+                return True
+        parent = node.parent
+        is_left = isinstance(parent, exp.Except) and node.arg_key == "this"
+        if parent is None or not (is_left or isinstance(parent, exp.Subquery | exp.Intersect)):
+            break
+        node = parent
+    if parent is None:
+        return True
+    # No row fulfils a condition on nothing; the count of it is a number like others.
+    compares = isinstance(parent, _UNMET_BY_NOTHING) and node.arg_key in ("this", "expression", "query")
+    if not compares or scope.parent is None or (has_row and parent.find(exp.Exists, exp.Count)):
+        return False
+    outer_row = _has_row_of_nothing(query, scope.parent)
+    return any(
+        _is_emptied_by(
+            query, scope.parent, by_aggregates, condition.clause in ("where", "on") and outer_row, (*seen, scope)
+        )
+        for condition in query.conditions(scope.parent)
+        if condition.node is parent and (condition.is_required or condition.clause in ("having", "qualify"))
+    )
+
+
+def _find_readers(query: Query, node: exp.Expr) -> list[Scope]:
+    """Return the SELECTs that have no rows without those of a query in their FROM."""
+
+    def is_read(source: QuerySource) -> bool:
+        return source.query is node and not source.optional and not source.node.args.get("pivots")
+
+    return [scope for scope in query.scopes if any(map(is_read, scope.sources))]
+
+
+def _has_row_of_nothing(query: Query, scope: Scope) -> bool:
+    """Whether a SELECT may give a row, such as a count, for no rows of FROM and WHERE."""
+    if scope.select.args.get("group"):
+        return query.resolve_group_by_terms(scope) is None
+    # A function that is not known may be an aggregate.
+    calls = query.find_in(scope, exp.Anonymous) or query.find_aggregates(scope)
+    return bool(calls or scope.select.args.get("having"))

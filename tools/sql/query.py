@@ -53,15 +53,12 @@ _ROLE_OF: Mapping[Clause, str] = {
 ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a column
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_VALUES = frozenset({"expression", "expressions", "low", "high"})
-"""Where a condition has what a column is compared with."""
+_VALUES = {"expression", "expressions", "low", "high"}  # where a condition has what a column is compared with
 _RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
 _COMPARED = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
-_UNMET_BY_NOTHING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Exists)
 _FIRST_ROWS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 
-ENDS: Mapping[str, type[exp.Expr]] = MappingProxyType({"max": exp.Max, "min": exp.Min})
-"""The largest and the smallest of something, with the aggregates that give them."""
+ENDS: Mapping[str, type[exp.Expr]] = {"max": exp.Max, "min": exp.Min}  # the aggregates that give the extremes
 
 
 @dataclass(frozen=True)
@@ -251,12 +248,9 @@ class Query(ParsedQuery):
     def map_visible_sources(self, node: exp.Expr) -> dict[str, tuple[QuerySource, bool]]:
         """Return the sources that an expression can name, each with whether its own SELECT has it."""
         start = self.find_scope(node.parent_select or node)
-        sources: dict[str, tuple[QuerySource, bool]] = {}
-        for scope in iterate_enclosing_scopes(start):
-            for source in scope.sources:
-                if source.name:  # it hides those further out
-                    sources.setdefault(source.name, (source, scope is start))
-        return sources
+        sources = [(source, scope is start) for scope in iterate_enclosing_scopes(start) for source in scope.sources]
+        # An inner source hides those further out.
+        return {source.name: (source, is_own) for source, is_own in reversed(sources) if source.name}
 
     def literal(self, node: exp.Expr) -> str | float | None:
         """Return the value of a text or number literal; None for any other expression."""
@@ -409,63 +403,6 @@ class Query(ParsedQuery):
     def list_required_conditions(self, scope: Scope) -> list[exp.Expr]:
         """Return the conditions of a SELECT that every row must meet."""
         return [condition.node for condition in self.conditions(scope) if condition.is_required]
-
-    def is_emptied_by(self, scope: Scope, *, by_aggregates: bool = False) -> bool:
-        """Whether the result surely has no rows if FROM and WHERE of a SELECT give none.
-
-        With `by_aggregates`, one row of aggregates of nothing, such as a count of 0, counts as none.
-        """
-        return self._is_emptied_by(scope, by_aggregates, self._has_row_of_nothing(scope), ())
-
-    def _is_emptied_by(self, scope: Scope, by_aggregates: bool, has_row: bool, seen: tuple[Scope, ...]) -> bool:
-        """`has_row` says whether the SELECT gives a row of aggregates all the same."""
-        if scope in seen or (has_row and not by_aggregates):
-            return False
-        node: exp.Expr = scope.select
-        while True:
-            for outer in self._readers.get(id(node), ()):
-                outer_has_row = has_row or self._has_row_of_nothing(outer)
-                if self._is_emptied_by(outer, by_aggregates, outer_has_row, (*seen, scope)):
-                    return True
-            parent = node.parent
-            is_left = isinstance(parent, exp.Except) and node.arg_key == "this"
-            if parent is None or not (is_left or isinstance(parent, exp.Subquery | exp.Intersect)):
-                break
-            node = parent
-        if parent is None:
-            return True
-        # No row fulfils a condition on nothing; the count of it is a number like others.
-        compares = isinstance(parent, _UNMET_BY_NOTHING) and node.arg_key in ("this", "expression", "query")
-        if not compares or scope.parent is None or (has_row and parent.find(exp.Exists, exp.Count)):
-            return False
-        return any(
-            self._is_emptied_by(
-                scope.parent,
-                by_aggregates,
-                condition.clause in ("where", "on") and self._has_row_of_nothing(scope.parent),
-                (*seen, scope),
-            )
-            for condition in self.conditions(scope.parent)
-            if condition.node is parent and (condition.is_required or condition.clause in ("having", "qualify"))
-        )
-
-    @locked_cached_property
-    def _readers(self) -> dict[int, list[Scope]]:
-        """The SELECTs that have no rows without those of a query in their FROM, by its node."""
-        readers: dict[int, list[Scope]] = {}
-        for scope in self.scopes:
-            for source in scope.sources:
-                if source.query is not None and not source.optional and not source.node.args.get("pivots"):
-                    readers.setdefault(id(source.query), []).append(scope)
-        return readers
-
-    def _has_row_of_nothing(self, scope: Scope) -> bool:
-        """Whether a SELECT may give a row, such as a count, for no rows of FROM and WHERE."""
-        if scope.select.args.get("group"):
-            return self.resolve_group_by_terms(scope) is None
-        # A function that is not known may be an aggregate.
-        calls = self.find_in(scope, exp.Anonymous) or self.find_aggregates(scope)
-        return bool(calls or scope.select.args.get("having"))
 
     def holds(self, condition: QueryCondition) -> bool:
         """Whether every row, or every group, of the result meets the condition."""

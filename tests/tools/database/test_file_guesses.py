@@ -104,9 +104,9 @@ def test_what_can_be_turned(tmp_path: Path) -> None:
         database.turn_guess("nothing")
     with Database.open(shop) as database:
         assert database.notices == ()
-        with pytest.raises(SettingsError, match="only of files"):
+        with pytest.raises(SettingsError, match="only files of tables"):
             database.turn_guess("totals")
-    with pytest.raises(SettingsError, match="only of files"):
+    with pytest.raises(SettingsError, match="only files of tables"):
         Database.open(shop, otherwise=["totals"])
 
 

@@ -180,7 +180,7 @@ class StatementChecker:
             is_same = False
         if not is_same:
             raise QueryRejected(
-                "the query has a name or a text that this server could read differently: use plain letters, digits and spaces"
+                "this server could read a name or a text of the query differently: use plain letters, digits and spaces"
             )
 
     def _check_syntax_tree(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:

@@ -11,6 +11,7 @@ from ...database.schema import ColumnKind
 from ...words import fold, join_words, match_time
 from ..dialects import quote_string_literal
 from ..findings import ColumnValueLookup, Finding, Severity
+from ..literals import is_emptied_by
 from ..query import Query
 from ..scope import Scope, SourceColumn
 
@@ -34,7 +35,7 @@ def _report_unmet(
 ) -> Finding:
     """Report conditions that never hold together, and whether the query has rows all the same."""
     place = " AND ".join(map(query.text, parts))
-    kind = "always_empty" if query.is_emptied_by(scope) else "never_holds"
+    kind = "always_empty" if is_emptied_by(query, scope) else "never_holds"
     return Finding(kind, severity, f"{place} never holds: {why}.", place, advice)
 
 
