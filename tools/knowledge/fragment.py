@@ -395,7 +395,7 @@ def expand_named_definitions(sql: str, entries: Sequence[Entry], dialect: str) -
         entry = by_name.get(f"{kind} {' '.join(stems(name))}")
         if entry is None:
             names = ", ".join(repr(other.name) for other in entries if other.kind == kind and other.sql) or "none"
-            raise KnowledgeError(f"no {kind} with SQL is called {name!r}; those with SQL: {names}")
+            raise KnowledgeError(f"there is no {kind} {name!r} with SQL of its own; there is {names}")
         edit.of(call).replace(exp.Paren(this=_apply_query_aliases(entry, call, query)))
     return edit.sql
 

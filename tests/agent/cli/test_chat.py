@@ -162,7 +162,7 @@ def test_the_query_with_rows_left_out_is_shown_and_run(shop: Path) -> None:
         console = Console(file=shown, width=200)
         console.print(BY_NAME["/why"].run(chat, ""))
         console.print(BY_NAME["/sql"].run(chat, "other"))
-    assert "with rows left out\n  SELECT COUNT(*) FROM orders\n" in shown.getvalue()
+    assert "with rows left out\n  SELECT COUNT(*) FROM orders  " in shown.getvalue()
     assert "Number of rows: 5." in shown.getvalue()
 
 

@@ -89,7 +89,7 @@ def test_a_guess_that_there_is_not_is_said_so(tmp_path: Path, guess: str) -> Non
     with Database.open(tmp_path / "t.csv", otherwise=[guess]) as database:
         assert [guess in each.text for each in database.notices if each.kind == "turned"] == [True]
     with Database.open(tmp_path / "t.csv") as database:
-        with pytest.raises(SettingsError, match="no guess is called"):
+        with pytest.raises(SettingsError, match="in these files there is no guess"):
             database.turn_guess(guess)
         assert {each.kind for each in database.notices} == {"totals"}
         assert database.execute("SELECT sum(n) FROM t").rows == ((3,),)
@@ -100,7 +100,7 @@ def test_what_can_be_turned(tmp_path: Path) -> None:
     with closing(sqlite3.connect(shop)) as connection:
         connection.execute("CREATE TABLE orders (id)")
     (tmp_path / "t.csv").write_text("a,n\nx,1\n")
-    with Database.open(tmp_path / "t.csv") as database, pytest.raises(SettingsError, match="name one of totals, "):
+    with Database.open(tmp_path / "t.csv") as database, pytest.raises(SettingsError, match="write one of totals, "):
         database.turn_guess("nothing")
     with Database.open(shop) as database:
         assert database.notices == ()
