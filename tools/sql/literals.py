@@ -41,11 +41,12 @@ class SearchedLiteral:
     written: str = ""  # a text as the query spells it, without wildcards at its ends; empty for a number
     absent: bool = False  # whether, by the engine's own word, no row has it, and a person should know
     needed: bool = False  # whether the query gives nothing because of that
+    side: str = ""  # what the query compares, such as `LOWER(city)`, if that alone makes a stored text absent
 
     def describe_condition(self, column: str) -> str:
         """Return the unmet condition, such as `'Singapore' in country`, with the nearest value."""
         near = f" (it has '{self.near}')" if self.near else ""
-        return f"'{self.written or self.text}' in {column}{near}"
+        return f"'{self.written or self.text}' in {self.side or column}{near}"
 
     @property
     def missing(self) -> bool:
@@ -95,11 +96,12 @@ def _find_literals(
         if is_cut := next(left, None) is None:
             break
         text = value if isinstance(value, str) else compared.operand.name
-        if is_pattern:
+        if compared.is_folded:
+            held = not is_absent(compared.write_condition(node), column)
+        elif is_pattern:
             held = contents.matches(*column.item, text, any_case=isinstance(node, exp.ILike))
         else:
             held = contents.holds(*column.item, text)
-        held = held or (compared.is_folded and not is_absent(compared.write_condition(node), column))
         is_text = isinstance(value, str)
         plain, core = (normalize_constant_text(text), text.strip("%")) if is_text else (text, "")
         literals.append((compared, plain, core, held))
@@ -114,12 +116,13 @@ def _find_literals(
         alike = contents.nearest(*column.item, core, _MOST_ALIKE) if has_row and is_told and core and not held else ()
         if compared.is_folded or isinstance(node, exp.ILike):
             alike = tuple({value.strip().casefold(): value for value in reversed(alike)}.values())
-        near = alike[0] if len(alike) == 1 and alike[0] != core else ""
+        near = alike[0] if len(alike) == 1 and (compared.is_folded or alike[0] != core) else ""
         absent = bool(text) and needed
         # Rows may come without it: those that it should leave out, or those of others in its list.
         if text and is_told and not (needed or held) and (near or (isinstance(node, exp.In) and not negated)):
             absent = is_absent(compared.write_condition(node), column)
-        yield SearchedLiteral(*column.item, text, held, sought, near if absent else "", core, absent, needed)
+        side = query.text(compared.side) if near and near == core else ""
+        yield SearchedLiteral(*column.item, text, held, sought, near if absent else "", core, absent, needed, side)
 
 
 _FOLDING = (exp.Collate, exp.Lower, exp.Paren, exp.Trim, exp.Upper)
