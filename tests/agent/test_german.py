@@ -15,7 +15,7 @@ from tableturn.agent import Answer
 from tableturn.agent.answers.render import list_answer_reasons, list_basis_lines
 from tableturn.agent.evidence import ledger as evidence
 from tableturn.tools.labels import Labels
-from tableturn.tools.ledger import JoinCount, Ledger, MissingCount, NewestDate, VariantCount, count, path
+from tableturn.tools.ledger import JoinCount, Ledger, MissingCount, NewestDate, VariantCount, count, path, repeated
 from tableturn.tools.readings import AlternativeReading, ReadingResult, Rows, compare_readings, summarize_outcomes
 from tableturn.tools.sample import build_sample
 
@@ -116,7 +116,7 @@ def test_what_is_not_counted_is_told_in_german(sales: Path) -> None:
 
 
 def test_every_reason_not_to_count_has_a_german_form() -> None:
-    texts = [text for module in (count, path, evidence) for text in list_reasons(Path(module.__file__ or ""))]
+    texts = [text for module in (count, path, repeated, evidence) for text in list_reasons(Path(module.__file__ or ""))]
     parts = {part for text in texts for part in text.split(": ", 1)} - {"@", "@ of @", "the @ of @"}
     assert len(parts) > 35
     assert [part for part in parts if Labels("de").translate(part) == part] == []

@@ -54,6 +54,7 @@ from .path import (
     find_path,
     select_from,
 )
+from .repeated import count_repeated_rows, has_distinct_partners
 from .variants import CODE, MOST_VALUES, find_compared_variants, find_group_variants
 
 _LONGEST, _MOST_SCOPES = 10_000, 8
@@ -247,7 +248,8 @@ class _LedgerCounter:
 
     def _find_counting_key(self, path: JoinPath) -> exp.Expr | None:
         """Return the key that counts repeated rows once; None if the joins repeat no row."""
-        if all(step.has_key or self._has_distinct_partners(path, step) for step in path.steps):
+        run = partial(self._run_select, scope=path.scope)
+        if all(step.has_key or has_distinct_partners(run, step) for step in path.steps):
             return None
         if self._count_rows(path) == self._count_rows(path, until=0):
             return None
@@ -255,15 +257,6 @@ class _LedgerCounter:
         if more:
             raise NotCountedError(f"{self.name(path.subject)} is repeated and has no key of one column")
         return key
-
-    def _has_distinct_partners(self, path: JoinPath, step: JoinStep) -> bool:
-        """Whether no value that a join compares comes twice in its source, which is often small."""
-        value, *more = (link.end(step.source) for link in step.links)
-        if more or step.conditions:
-            return False
-        counts = exp.Count(this=value.copy()), exp.Count(this=exp.Distinct(expressions=[value.copy()]))
-        ((rows, different),) = self._run_select(select_from(copy_source_node(step.source), *counts), path.scope)
-        return rows == different
 
     def _count_rows(self, path: JoinPath, *, until: int | None = None) -> int:
         select = path.build_select([exp.Count(this=exp.Star())], until=until)
@@ -549,29 +542,17 @@ class _LedgerCounter:
 
     # Rows that joins repeat
 
-    def _count_repeated_rows(self, path: JoinPath, single: SingleSource) -> tuple[int, int] | None:
-        """Return the numbers of repeated rows and of distinct rows; None if no row is repeated."""
-        scope, terms = path.scope, self.query.resolve_group_by_terms(path.scope) or []
-        if not terms and scope.select.args.get("group") is not None:
-            raise NotCountedError("it groups in several ways")
-        keys = [*(term.copy() for term in terms), *list_key_columns(self.query, single.source)]
-        inner = copy_select_with_outputs(scope.select, [*keys, exp.Count(this=exp.Star())])
-        inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-        if single.source.side == "LEFT":
-            inner.where(exp.not_(keys[-1].is_(exp.Null()), copy=False), copy=False)
-        columns = [exp.column(f"c{place}") for place in range(len(terms) if single.is_grouped else 0)]
-        different = [exp.Count(this=exp.Distinct(expressions=[column])) for column in columns]
-        outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star()), *different
-        outer = select_from(inner.subquery("counted", copy=False), *outputs)
-        ((every, distinct, *groups),) = self._run_select(outer, scope)
-        if to_int(every) <= to_int(distinct) or max(map(to_int, groups), default=0) >= MOSTLY_ONE * to_int(distinct):
-            return None  # in groups of one row each, how often it is joined is counted
-        return to_int(every) - to_int(distinct), to_int(distinct)
-
     def _record_repeated_rows(self, path: JoinPath, single: SingleSource) -> None:
-        if single.source in self.distinct_sources or (numbers := self._count_repeated_rows(path, single)) is None:
+        if single.source in self.distinct_sources:
             return
-        more, rows = numbers
+        run = partial(self._run_select, scope=path.scope)
+        more, rows, is_whole = count_repeated_rows(self.query, run, path, single)
+        if not is_whole:
+            tables = ", ".join(map(self.name, path.scope.sources))
+            self.not_counted.append(f"the repeated rows of {tables}: a row may be in several groups")
+            self.may_repeat = True
+        if not more:
+            return
         material, of = single.is_material and more >= MATERIAL * rows, self.name(single.source)
         table, key = " or ".join(map(self.name, single.repeating)), ""
         for place, join in enumerate(self.joins):

@@ -237,6 +237,7 @@ def check_countable(query: Query, scope: Scope) -> None:
     problems = {
         "it reads no table": not scope.sources,
         "it is recursive": any(clause.args.get("recursive") for clause in query.find(exp.With)),
+        "its joins stand in parentheses": len(scope.sources) > len(scope.select.args.get("joins") or ()) + 1,
         "it reads a function or a LATERAL sub-query": not scope.has_only_listed_sources
         or any(isinstance(source.node, exp.Lateral) for source in scope.sources),
         "it reads what a window function gives": any(s.query and s.query.find(exp.Window) for s in scope.sources),
@@ -522,6 +523,24 @@ def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
     is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
     is_key[0] |= step.has_key
     return forth or is_key == [True, False] or (None if not source.table.key and not is_key[1] else False)
+
+
+def refers_to_key(query: Query, step: JoinStep) -> bool | None:
+    """Return whether a join looks up rows by what tells them apart, going by keys; None if unknown."""
+    source, (before, *more) = step.source, step.before
+    if more:
+        return False
+    if source.table is None or before.table is None:
+        return None
+    near, far = before.table.name, source.table.name
+    pairs = {((near, link.find_column(before, query)), (far, link.find_column(source, query))) for link in step.links}
+    columns = {own for _, (_, own) in pairs if own}
+    if any(pairs == {*key.pairs} for key in query.schema.foreign_keys):
+        return True
+    # What refers to a further table may come several times by design, as may a part of a key.
+    keys = [key for key in query.schema.foreign_keys if key.table == far]
+    is_part = set[str]() < columns < {*source.table.primary_key}
+    return False if is_part or any(not columns.isdisjoint(key.columns) for key in keys) else None
 
 
 def select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:

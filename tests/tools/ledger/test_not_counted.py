@@ -34,6 +34,7 @@ from tests.tools.ledger.sales import keep
             "recursive",
         ),
         ("SELECT COUNT(*) FROM sale s RIGHT JOIN product p ON p.id = s.product_id", "another kind"),
+        ("SELECT COUNT(*) FROM (sale s JOIN product p ON p.id = s.product_id)", "its joins stand in parentheses"),
         ("SELECT COUNT(*) FROM sale s JOIN product p ON COALESCE(p.id, 0) = s.product_id", "no table has one row"),
         (
             "SELECT COUNT(*) FROM payment y LEFT JOIN sale s ON s.id = y.sale_id AND s.amount > 1"
