@@ -14,7 +14,7 @@ cannot be parsed as one query raises `SQLParseError`, unless something is said o
 """
 
 from .checks import check
-from .dialect_notes import dialect_notes
+from .dialects import dialect_notes
 from .explain import COUNT, ColumnHeading, explain, headings
 from .findings import Finding
 from .literals import SearchedLiteral, find_searched_literals
