@@ -89,6 +89,13 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("g,n\nAll,60\nFood,40\n bread,15\n milk,25\nDrink,20\n tea,12\n beer,8\n", ("kept totals",) * 3),
         ("g,n\na,10\nb,20\nTotal in,30\nc,4\nd,7\nTotal out,11\nGain,19\n", ("totals", "kept totals")),
         ("g,n\nOslo,60\nBergen,40\nRome,15\nPisa,25\nBonn,20\n", ()),  # one sum by chance
+        ("m;n\nJan;512\nFeb;634\nMar;781\nQ1;1927\nApr;333\nMay;401\n", ("kept totals",)),
+        ("a,n,m\nx,512,3\ny,634,4\nz,781,5\nall,1927,12\nu,333,6\n", ("kept totals",)),
+        ("a,n,m\nx,512,3\ny,634,4\nz,781,5\nw,1927,13\nu,333,6\n", ()),  # a sum in one column only
+        ("a,n\nx,1\ny,2\nz,3\nw,6\nu,5\n", ()),  # small numbers
+        ('a,n,list\nx,"1,741","1,3"\ny,"2,838","2,3,4"\nz,"3,595","2"\n', ("numbers", "numbers as text")),
+        ('a,n,v\nx,"1,737","3,6"\ny,"2,914","1,8"\n', ("numbers",)),
+        ("a,n,v\nx,1.737,3.6\ny,2.914,1.8\n", ()),  # decimals, where commas part columns
         ("note,n\nSource: a,1\nSource: b,2\nragged\n", ("lines",)),
         ("region,n\nN,10\nS,21\n\nFebruary,\nregion,n\nN,11\nS,22\n", ("headers", "headers")),
         ("n,n,a\n1,2,x\n3,4,y\n", ("names",)),

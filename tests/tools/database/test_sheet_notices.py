@@ -69,3 +69,13 @@ def test_a_second_table_below_an_empty_row_of_a_sheet_is_told(tmp_path: Path) ->
         assert [each.kind for each in database.notices] == ["tables", "numbers as text"]
         assert database.schema().tables[0].comment == "Pay 2024"
         assert database.execute("SELECT count(*) FROM t").rows == ((4,),)
+
+
+def test_keys_and_values_above_a_table_are_no_header(tmp_path: Path) -> None:
+    above = [["Created by", "Ann Smith"], ["Year", 2024]]
+    rows = [*above, ["Store", "Product", "Units"], ["Bern", "pen", 5], ["Zug", "ink", 7]]
+    sheets = {"t": rows, "u": [["name", "team"], ["Ann", "IT"], ["Bob", "HR", "left"], ["Cid", "HR"]]}
+    with Database.open(write(tmp_path, Messy("book.xlsx", sheets, (), "", ()))) as database:
+        assert database.schema().tables[0].comment == "Created by Ann Smith Year 2024"
+        assert database.execute('SELECT sum("Units") FROM t').rows == ((12,),)
+        assert database.execute("SELECT count(*) FROM u WHERE team = 'HR'").rows == ((2,),)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from importlib.resources import files
 from itertools import accumulate, chain, takewhile, zip_longest
-from math import isqrt
+from math import isqrt, prod
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SettingsError
@@ -144,6 +144,7 @@ _MEASURES: dict[str, Callable[[list[Decimal]], Decimal | int]] = {
 _TOTAL, _MEASURE, _TAX = (re.compile(pattern, re.IGNORECASE) for pattern in _compile_labels())
 _LABEL = 30  # characters of the longest label of a total
 _CHANCE = 10  # a row whose numbers, multiplied, are less may equal a sum by chance
+_NO_CHANCE = 100  # one whose numbers, multiplied, are as much may be told without a label or another such row
 _LAST = 10  # rows at a table's end that may be means and the like
 _TYPICAL = 1_000  # rows that tell which column is the first one of texts
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
@@ -293,6 +294,7 @@ class _TotalRows:
         }
         self._blank = set[int]()  # rows without texts, if each is a total
         self._weak = set[int]()  # totals that one row alone, or zeros, would make
+        self._strong = set[int]()  # totals of several rows, in all columns of numbers, that are no chance
         self._width = max((len(rows[at]) for at in self._places), default=0)
 
     def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:
@@ -305,8 +307,8 @@ class _TotalRows:
         if is_small and match_count < max(1, len(label_places)) and self._width * len(self._places) <= _SEARCHED:
             guesses = self._guess_totals(label_places)
             # Rows that no label tells of are left out only if the sum of a labelled one has to leave them out.
-            is_likelier = not match_count and (len(guesses) > 1 or not self._blank.isdisjoint(guesses))
-            if len(guesses.keys() & label_places) > match_count or is_likelier:
+            is_certain = len(guesses) > 1 or not guesses.keys().isdisjoint(self._blank | self._strong)
+            if len(guesses.keys() & label_places) > match_count or (is_certain and not match_count):
                 equal = guesses
         # The last row is above none of them.
         unnamed = equal.keys() & set(self._places[-1:]) - label_places
@@ -477,7 +479,8 @@ class _TotalRows:
             numbers = ((place, _parse_cell_number(row[place], mark)) for place in places if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
             is_labelled = at in self._labels
-            is_large = max(map(abs, cells.values()), default=0) >= _CHANCE or at in self._blank
+            sizes = [*map(abs, cells.values())]
+            is_large = max(sizes, default=0) >= _CHANCE or at in self._blank
             is_guess = (guesses or at == self._places[-1]) and not is_labelled and is_large
             # Each number may be rounded, up or down, by half of its last digit.
             limits = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else zero for p in cells}
@@ -490,6 +493,8 @@ class _TotalRows:
                 if len(close) == len(cells):
                     totals[at] = max((off for off in close if off > _FLOAT), default=zero)
                     self._weak |= {at} if plain < begin + 2 or not any(cells.values()) else set()
+                    is_strong = plain > begin + 2 and cells.keys() == counts.keys() and prod(sizes) >= _NO_CHANCE
+                    self._strong |= {at} if is_strong else set()
                     break
             if is_labelled or at in totals:
                 starts.append((plain, dict(sums)))

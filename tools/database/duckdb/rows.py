@@ -48,10 +48,20 @@ def join_titles(rows: Sequence[Cells]) -> str:
     return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
 
 
+def _find_filled(row: Cells) -> set[int]:
+    return {place for place, cell in enumerate(row) if is_filled(cell)}
+
+
 def find_header_row(rows: Sequence[Cells]) -> int:
     """Return the index of the header row; 0 unless a later row is clearly the header."""
     # A title fills the first column and at most half of all; below titles, a header is a row of words.
-    places = {place for row in rows for place, cell in enumerate(row) if is_filled(cell)}
+    places = {place for row in rows for place in _find_filled(row)}
+    # Below titles and keys with their values, it fills all columns, and is the first row to fill more than two.
+    key_and_value = set(sorted(places)[:2])
+    at = next((at for at, row in enumerate(rows[:-1]) if not _find_filled(row) <= key_and_value), 0)
+    are_names = [all(map(can_be_column_name, filter(is_filled, row))) for row in rows[at : at + 2]]
+    if at > 1 and _find_filled(rows[at]) == places and are_names == [True, False]:
+        return at
     for at, row in enumerate(rows):
         filled = [cell for cell in row if is_filled(cell)]
         is_title = not filled or (2 * len(filled) <= len(places) and is_filled(row[min(places)]))

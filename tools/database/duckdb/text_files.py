@@ -51,9 +51,8 @@ _GROUPED = r"\s*[-+]?[0-9]{{1,3}}([{thousands}][0-9]{{2,3}})*[{thousands}][0-9]{
 _MARKED = r"\s*[-+]?[0-9.,]*[.,][0-9.,]*\s*"
 # Whether such a mark is a decimal's, three digits behind it do not tell.
 _UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
-_LIKE_OTHERS = "read with decimals, as other columns are; the file may mean thousands"
-# Numbers of versions: 1.9 is followed by 1.10, in a column without whole numbers.
-_VERSION, _FEWER, _TENTH = (rf"[0-9]{{1,3}}\.{last}" for last in ("[0-9]{1,2}", "[0-9]", "[1-9]0"))
+# Numbers of versions and cases: 1.9 is followed by 1.10, in a column without whole numbers.
+_VERSION, _FEWER, _TENTH = (rf"[0-9]+\.{last}" for last in ("[0-9]{1,2}", "[0-9]", "[1-9]0"))
 _SHORT_NUMBER = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
 # What a spreadsheet makes of a code such as 12E5.
 _CODE = "[0-9]+[eE][0-9]+"
@@ -439,26 +438,28 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
     mark_columns = {name for name, count in zip(names, counts[::5], strict=True) if count and name not in codes}
     if not mark_columns or "thousands" in best.options:
         return best
-    if counts[::5] != counts[1::5]:
-        for name, count, unclear, *_, is_grouped in zip(names, *(counts[at::5] for at in range(5)), strict=True):
-            if count and count == unclear and is_grouped:
-                noticing.add("numbers", _LIKE_OTHERS, name, turned_by="write them without marks")
-        return best
     # Semicolons separate columns where a comma is the decimals' mark, and commas where a point is. And who writes 500
     # without decimals writes 1.5, not 1.500.
-    is_grouping = first.delimiter == {".": ";", ",": ","}[mark] or any(counts[4::5])
+    is_usual, is_unclear = first.delimiter == {".": ";", ",": ","}[mark], counts[::5] == counts[1::5]
+    is_grouping = is_unclear and (is_usual or any(counts[4::5]))
     is_grouped_mark = is_grouping != noticing.is_guess_reversed("numbers")
-    for name in sorted(mark_columns):
-        use, other = ("thousands", "decimals") if is_grouped_mark else ("decimals", "thousands")
-        mark_name = "point" if mark == "." else "comma"
-        noticing.add("numbers", f"the {mark_name} is read as the mark of {use}; the file may mean {other}", name)
-    if not is_grouped_mark:
+    use, other = ("thousands", "decimals") if is_grouped_mark else ("decimals", "thousands")
+    mark_name, unclear_columns = "point" if mark == "." else "comma", set[str]()
+    for name, count, unclear_count, *_, is_grouped in zip(names, *(counts[at::5] for at in range(5)), strict=True):
+        # Where other columns have decimals, a column of three each says nothing unless it is likely to have thousands.
+        if name in mark_columns and count == unclear_count and (is_unclear or is_usual or is_grouped):
+            unclear_columns.add(name)
+            noticing.add("numbers", f"the {mark_name} is read as the mark of {use}; the file may mean {other}", name)
+    if not is_grouped_mark or not unclear_columns:
         return best
-    return first.sniff_cells(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
+    texts = {name for name, kind in best.columns if name in names and kind == "VARCHAR"}
+    decimal = "," if mark == "." else "."
+    grouped = first.sniff_cells(_build_number_options(decimal, mark)).with_text_columns(texts)
+    return _keep_ungrouped_as_text(first, grouped, decimal, mark)
 
 
 def _keep_versions_as_text(best: _CsvReader, names: Sequence[str], noticing: NoticeCollector) -> _CsvReader:
-    """Keep numbers of versions as text: 1.10 is not 1.1."""
+    """Keep numbers of versions and cases as text: 1.10 is not 1.1."""
     # Of one first number there are both kinds; hand-written prices such as 2.5 and 3.50 are mostly of several.
     firsts = (
         f"list(DISTINCT split_part({{0}}, '.', 1)) FILTER (regexp_full_match({{0}}, {literal(last)}))"
@@ -469,7 +470,7 @@ def _keep_versions_as_text(best: _CsvReader, names: Sequence[str], noticing: Not
     versions = {name for name, is_version in zip(names, flags, strict=True) if is_version}
     is_turned = noticing.is_guess_reversed("numbers")
     for name in sorted(versions):
-        decision = "read as numbers, as you said" if is_turned else "kept as text: they may count versions"
+        decision = "read as numbers, as you said" if is_turned else "kept as text: they may count versions or cases"
         noticing.add("numbers", f"numbers such as 1.9 and 1.10 are {decision}", name)
     return best if is_turned else best.with_text_columns(versions)
 
