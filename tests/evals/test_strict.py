@@ -107,6 +107,19 @@ def test_an_order_within_parentheses_counts(tmp_path: Path) -> None:
         assert expected.ties == [(1,), (1,)], "in DuckDB an alias names the last of its columns"
 
 
+def test_a_name_that_is_ambiguous_but_as_a_sort_key_tells_the_ties(tmp_path: Path) -> None:
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE customer AS SELECT 1 AS id, 'FR' AS country")
+        connection.execute("CREATE TABLE sale AS SELECT range AS id, 'DE' AS country FROM range(3)")
+    form = "SELECT customer.country, sale.id FROM customer, sale ORDER BY {} LIMIT 1"
+    with Database.open(path) as database:
+        expected = compute_expected_result(database, form.format("country"))
+        assert expected.ties == [("FR",)]
+        for order in ("sale.id", "sale.id DESC"):
+            assert expected.allows(database.execute(form.format(order)))
+
+
 def test_any_accepted_gold_counts(league: Dataset) -> None:
     assert judged(league, "SELECT 2", "SELECT 1", "SELECT 2").ex
     assert not judged(league, "SELECT 3", "SELECT 1", "SELECT 2").ex

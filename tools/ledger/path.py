@@ -381,9 +381,9 @@ def _find_finest_source(
 
 def _find_repeating_sources(query: Query, source: QuerySource, scope: Scope) -> list[QuerySource]:
     """Return the sources that may have several rows per row of a source, by keys and groups."""
-    repeating, (constants, pairs) = query.find_repeating_sources(source, scope), query.find_column_equalities(scope)
+    repeating = query.find_repeating_sources(source, scope)
     single = {id(other) for other in scope.sources if other not in repeating}
-    bound = constants | {end for pair in pairs for end, near in (pair, pair[::-1]) if near[0] in single}
+    bound = {end for end, giver in query.find_single_values(scope, source) if giver in single}
     return [other for other in repeating if not _has_bound_groups(query, other, bound)]
 
 

@@ -15,6 +15,7 @@ from .query import Query, TableColumn
 from .scope import QuerySource, Scope, normalize_constant_text
 
 _UNMET_BY_NOTHING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Exists)
+_NULL_OF_NOTHING = (exp.Avg, exp.Column, exp.Max, exp.Min, exp.Sum)
 _MOST_TOLD = 10  # members of a list that the engine is asked for one by one: of those of a longer list none is told
 
 
@@ -221,9 +222,11 @@ def _is_emptied_by(query: Query, scope: Scope, by_aggregates: bool, has_row: boo
         node = parent
     if parent is None:
         return True
-    # No row fulfils a condition on nothing; the count of it is a number like others.
+    # No row fulfils a condition on nothing, or on NULL; what else a row of nothing shows is a value like others.
+    shown = [item.unalias().unnest() for each in (*seen, scope) for item in each.select.expressions]
+    is_value = isinstance(parent, exp.Exists) or not all(isinstance(item, _NULL_OF_NOTHING) for item in shown)
     compares = isinstance(parent, _UNMET_BY_NOTHING) and node.arg_key in ("this", "expression", "query")
-    if not compares or scope.parent is None or (has_row and parent.find(exp.Exists, exp.Count)):
+    if not compares or scope.parent is None or (has_row and is_value):
         return False
     outer_row = _has_row_of_nothing(query, scope.parent)
     return any(
@@ -247,7 +250,12 @@ def _find_readers(query: Query, node: exp.Expr) -> list[Scope]:
 def _has_row_of_nothing(query: Query, scope: Scope) -> bool:
     """Whether a SELECT may give a row, such as a count, for no rows of FROM and WHERE."""
     if scope.select.args.get("group"):
-        return query.resolve_group_by_terms(scope) is None
+        terms = query.resolve_group_by_terms(scope)
+        return terms is None or any(isinstance(term, exp.Tuple) and not term.expressions for term in terms)
     # A function that is not known may be an aggregate.
     calls = query.find_in(scope, exp.Anonymous) or query.find_aggregates(scope)
-    return bool(calls or scope.select.args.get("having"))
+    # An aggregate of this SELECT's columns belongs to it, also where it stands in a sub-query.
+    inner = query.find(exp.AggFunc, exp.Anonymous, within=scope.select)
+    columns = (column for call in inner for column in query.find(exp.Column, within=call))
+    refs = (query.at(column) for column in columns if column.parent_select is not scope.select)
+    return bool(calls or scope.select.args.get("having") or any(ref and ref.owner is scope for ref in refs))

@@ -427,36 +427,36 @@ class Query(ParsedQuery):
 
     # What FROM gives
 
-    def find_column_equalities(self, scope: Scope) -> tuple[set[SourceColumn], list[tuple[SourceColumn, SourceColumn]]]:
-        """Return the columns that equal a constant, and the pairs of columns that are equal."""
-        constants: set[SourceColumn] = set()
-        pairs: list[tuple[SourceColumn, SourceColumn]] = []
-        for condition in self.conditions(scope):
-            part = condition.node
+    def find_single_values(self, scope: Scope, source: QuerySource) -> list[tuple[SourceColumn, int]]:
+        """Return the columns with one value per row of a source, each by which source's row."""
+        order, present, given = [*map(id, scope.sources)], {id(source)}, list[tuple[SourceColumn, int]]()
+        for condition in reversed(self.conditions(scope)):  # a later join may tell that no row lacks an earlier source
+            part, holds = condition.node, condition.is_required or id(condition.source) in present
             if condition.clause not in ("where", "on") or not isinstance(part, exp.EQ):
                 continue
             ends = [self.at(side.unnest()) for side in (part.left, part.right)]
             columns = [end.place for end in ends if end and end.owner is scope and end.kind in ("column", "rowid")]
+            present.update(place for place, _ in columns if holds)
+            # Where an outer join adds nothing to a row, its ON says nothing of the rest of the row.
+            bound = [end for end in columns if holds or order.index(end[0]) >= order.index(id(condition.source))]
             if len(columns) == 2:
-                pairs.append((columns[0], columns[1]))
-            elif columns and any(self.literal(side) is not None for side in (part.left, part.right)):
-                constants.add(columns[0])
-        for place, source in enumerate(scope.sources):
-            for name in source.using:
-                pairs += [((id(source), name), (id(other), name)) for other in scope.sources[:place]]
-        return constants, pairs
+                given += [(end, other[0]) for end, other in (columns, columns[::-1]) if end in bound]
+            elif any(self.literal(side) is not None for side in (part.left, part.right)):
+                given += [(end, id(source)) for end in bound]
+        for place, other in enumerate(scope.sources):
+            pairs = [((id(other), name), (id(near), name)) for name in other.using for near in scope.sources[:place]]
+            given += [(end, near[0]) for end, near in pairs]
+            given += [(end, id(other)) for _, end in pairs if other.is_filtering or id(other) in present]
+        return given
 
     def find_repeating_sources(self, source: QuerySource, scope: Scope) -> list[QuerySource]:
         """Return the other sources that may have several rows per row of `source`."""
-        constants, pairs = self.find_column_equalities(scope)
-        source_ids, remainder = {id(source)}, [other for other in scope.sources if other is not source]
-        while True:
-            bound = constants | {end for pair in pairs for end, other in (pair, pair[::-1]) if other[0] in source_ids}
-            single = [other for other in remainder if is_source_key_bound(other, bound)]
-            if not single:
-                return remainder
-            source_ids |= set(map(id, single))
-            remainder = [other for other in remainder if other not in single]
+        given, single, count = self.find_single_values(scope, source), [source], 0
+        while len(single) > count:
+            count, ids = len(single), set(map(id, single))
+            bound = {end for end, giver in given if giver in ids}
+            single += [other for other in scope.sources if id(other) not in ids and is_source_key_bound(other, bound)]
+        return [other for other in scope.sources if other not in single]
 
     def find_unrepeated_source(self, scope: Scope) -> QuerySource | None:
         """Return a source whose rows the joins in FROM do not repeat, or None."""

@@ -7,6 +7,7 @@ unseen. What is resolved here is the ground that regularisation, checks, explana
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -43,8 +44,13 @@ class _QueryOutputs:
     arms: tuple[Scope, ...] = ()
 
 
+_CALLED = re.compile(r"\w+(?=\()")  # the function at the start of a call's text
+
 _CTEs = dict[str, tuple[exp.Expr, _QueryOutputs]]
 """Queries of common table expressions, with what they offer, by their names."""
+
+_Output = tuple[str | None, exp.Expr | QuerySource]
+"""A result column's name, with its expression or the source that a star takes it from."""
 
 _Refer = Callable[..., Reference]
 """Makes a reference of one column expression, given its kind and what it refers to."""
@@ -170,7 +176,12 @@ class _NameResolver:
         for item in node.expressions if self.rules.name == "duckdb" else reversed(node.expressions):
             if isinstance(item, exp.Alias):
                 aliases[self.rules.key(item.args["alias"])] = item.this
-        _set_fields(scope, aliases=MappingProxyType(aliases), outputs=self._list_output_names(node, scope))
+        outputs = self._list_outputs(node, scope)
+        # An alias comes before a name that the engine gives.
+        for name, item in () if self.rules.expressions_as_names else outputs or ():
+            if name is not None and isinstance(item, exp.Expr) and not isinstance(item.unnest(), exp.Column):
+                aliases.setdefault(name, item.unalias())
+        _set_fields(scope, aliases=MappingProxyType(aliases), outputs=outputs and tuple(name for name, _ in outputs))
         for source in scope.sources:
             if source.join is not None and source.join.args.get("on") is not None:
                 self._add_column_references(source.join.args["on"], scope, "from")
@@ -288,8 +299,9 @@ class _NameResolver:
                 names_by_key.setdefault(self.rules.naming.key(name), name)
         return MappingProxyType(names_by_key)
 
-    def _list_output_names(self, node: exp.Select, scope: Scope) -> tuple[str | None, ...] | None:
-        names: list[str | None] = []
+    def _list_outputs(self, node: exp.Select, scope: Scope) -> tuple[_Output, ...] | None:
+        """List the result columns of a SELECT; None if a star stands for unknown ones."""
+        outputs: list[_Output] = []
         for item in node.expressions:
             inner = item.unnest()
             if isinstance(inner, exp.Star | exp.Column) and inner.is_star and not isinstance(item, exp.Alias):
@@ -304,12 +316,13 @@ class _NameResolver:
                     if source.columns is None:
                         return None
                     columns = source.columns.items()
-                    names += [n for k, n in columns if k not in left_out and (source_name or k not in source.using)]
+                    shown = (n for k, n in columns if k not in left_out and (source_name or k not in source.using))
+                    outputs += [(name, source) for name in shown]
             elif isinstance(inner, exp.Columns):
                 return None
             else:
-                names.append(self._name_output(item))
-        return tuple(names)
+                outputs.append((self._name_output(item), item))
+        return tuple(outputs)
 
     def _name_output(self, item: exp.Expr) -> str | None:
         """Return the name of a result column; None if it has none."""
@@ -324,8 +337,13 @@ class _NameResolver:
             inner = inner.this
         if isinstance(inner, exp.Column):
             return self._spell_output_name(inner.this)
-        if isinstance(inner, exp.Func):
-            return (inner.name if isinstance(inner, exp.Anonymous) else inner.sql_name()).lower()
+        if isinstance(inner, exp.Query):
+            return next(iter(self._guess_output_names(inner) or ()), None)
+        while isinstance(inner, exp.Filter | exp.Window | exp.WithinGroup):
+            inner = inner.this
+        if isinstance(inner, exp.Func) and not isinstance(inner, exp.Binary):
+            call = _CALLED.match(inner.sql(dialect=self.rules.grammar))
+            return (call[0] if call else inner.sql_name()).lower()
         return "?column?"
 
     def _spell_output_name(self, name: exp.Expr) -> str:
@@ -350,16 +368,39 @@ class _NameResolver:
             return self._resolve_qualified_star(node, scope, refer)
         if node.table:
             return self._resolve_qualified_column(node, name, scope, refer)
-        alias_first = clause == "order" and _is_whole_order_by_term(node)
+        output_first = clause == "order" and self._is_whole_order_by_term(node)
         for level in iterate_enclosing_scopes(scope):
-            if alias_first and level is scope and name in level.aliases:
+            if output_first and level is scope and name in level.aliases:
                 return refer("alias", level, column=node.name)
-            reference = self._resolve_column_in_sources(node, name, level, refer)
+            is_output = output_first and level is scope and not self.rules.is_sqlite  # there only an alias comes first
+            reference = self._resolve_as_output(name, level, refer) if is_output else None
+            reference = reference or self._resolve_column_in_sources(node, name, level, refer)
             if reference is not None:
                 return reference
             if name in level.aliases and (level is not scope or clause in self.rules.aliases):
                 return refer("alias", level, column=node.name)
         return refer(self._classify_unknown_name(node, scope), column=node.name)
+
+    def _is_whole_order_by_term(self, node: exp.Column) -> bool:
+        """Whether a column is an entire ORDER BY term, for which result columns come first."""
+        above = node.parent
+        while isinstance(above, exp.Paren if self.rules.name == "postgres" else exp.Paren | exp.Collate):
+            above = above.parent
+        clause = above.parent if isinstance(above, exp.Ordered | exp.Tuple) else None  # a tuple is that of DISTINCT ON
+        return isinstance(clause, exp.Order | exp.Distinct) and isinstance(clause.parent, exp.Query)
+
+    def _resolve_as_output(self, name: str, scope: Scope, refer: _Refer) -> Reference | None:
+        """Resolve the name of a result column without AS to the only column shown by it, or None."""
+        columns: set[tuple[Scope | None, QuerySource | None, str]] = set()
+        for output, item in self._list_outputs(scope.select, scope) or ():
+            if output is None or self.rules.naming.key(output) != name:
+                continue
+            if isinstance(item, QuerySource):
+                columns.add((scope, item, output))
+            elif isinstance(column := item.unnest(), exp.Column):
+                shown = self._resolve_column(column, scope, "select")
+                columns |= {(shown.owner, shown.source, shown.column)} if shown.kind == "column" else set()
+        return refer("column", *columns.pop()) if len(columns) == 1 else None
 
     def _resolve_column_in_sources(self, node: exp.Column, name: str, level: Scope, refer: _Refer) -> Reference | None:
         holders = [source for source in level.sources if source.columns is not None and name in source.columns]
@@ -448,14 +489,6 @@ def _set_fields(target: Scope | QuerySource, **values: object) -> None:
     """Set fields of a scope or source while it is being resolved."""
     for name, value in values.items():
         object.__setattr__(target, name, value)
-
-
-def _is_whole_order_by_term(node: exp.Column) -> bool:
-    """Whether a column is an entire ORDER BY term, for which aliases take precedence."""
-    above = node.parent
-    while isinstance(above, exp.Paren | exp.Collate):
-        above = above.parent
-    return isinstance(above, exp.Ordered) and isinstance(above.parent, exp.Order)
 
 
 def _has_hidden_columns(source: QuerySource) -> bool:

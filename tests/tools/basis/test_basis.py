@@ -49,6 +49,11 @@ def schema(kestrel: Database) -> Schema:
          "one row per row of orders", "none"),
         ("SELECT COUNT(*) FROM customers LEFT JOIN orders o USING (customer_id) GROUP BY o.order_id",
          "one row per order id of orders", "kept"),
+        # The ON of a LEFT JOIN does not say of every row that it is of one customer.
+        ("SELECT s.store_id FROM stores s JOIN customers c ON c.city = s.city"
+         " LEFT JOIN orders o ON o.order_id = 1 AND c.customer_id = 1", "", "kept"),
+        ("SELECT s.store_id FROM stores s JOIN customers c ON c.city = s.city AND c.customer_id = 1"
+         " LEFT JOIN orders o ON o.order_id = 1", "one row per row of stores", "none"),
         ("SELECT order_id FROM orders, json_each('[1, 2]')", "", "kept"),
         ("SELECT RANK() OVER (ORDER BY SUM(order_id)) FROM orders", "", "kept"),
     ],

@@ -128,6 +128,8 @@ EMPTY = "SELECT id FROM orders WHERE placed = NULL"
         (f"WHERE ({EMPTY}) IS NULL", False),
         ("WHERE (SELECT count(*) FROM orders WHERE placed = NULL) = 0", False),
         (f"WHERE EXISTS (SELECT max(id) FROM ({EMPTY}))", False),
+        (f"WHERE EXISTS (SELECT (SELECT sum(q.id)) FROM ({EMPTY}) AS q)", False),
+        (f"WHERE EXISTS (SELECT (SELECT sum(o.id) FROM orders AS o) FROM ({EMPTY}) AS q)", True),
         (f"UNION {EMPTY}", False),
         (f"INTERSECT {EMPTY}", True),
         (f"EXCEPT {EMPTY}", False),
@@ -143,6 +145,14 @@ def test_only_a_query_without_rows_is_called_empty(rest: str, is_empty: bool) ->
         assert bool(connection.execute(through).fetchall()) != is_empty
     if EMPTY in rest:
         assert [kind for kind, *_ in _found(through)] == ["always_empty" if is_empty else "never_holds"]
+
+
+@pytest.mark.parametrize("group", ["()", "(), ()", "ROLLUP (id)", "GROUPING SETS ((), (id))"])
+def test_an_empty_grouping_set_gives_a_row_of_nothing(group: str) -> None:
+    sql = f"SELECT count(*) FROM customer WHERE country = NULL GROUP BY {group}"
+    for dialect in ("postgres", "duckdb"):
+        found = check(sql, replace(SHOP, dialect=dialect))
+        assert [finding.kind for finding in found] == ["never_holds"]
 
 
 @pytest.mark.parametrize(

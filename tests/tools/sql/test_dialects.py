@@ -9,6 +9,7 @@ from tableturn.tools.database.rendering.render import render_schema
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import QueryFailed, ReplyError, SQLParseError
 from tableturn.tools.sql import (
+    Query,
     check,
     dialect_notes,
     explain,
@@ -31,6 +32,9 @@ MIXED = Schema(
         TableSchema("city", (ColumnSchema("id", "int", "number", 1), ColumnSchema("Order Date", "date", "time"))),
     ),
 )
+
+DIALECTS = ["sqlite", "postgres", "duckdb", "mysql"]
+OTHERS = ["sqlite", "duckdb", "mysql"]  # where a call has no name of its own
 
 
 def test_a_quote_written_twice_is_one_text_in_spark() -> None:
@@ -100,6 +104,27 @@ def test_what_an_engine_refuses_is_an_error_without_asking_it(
     assert (finding.kind, finding.severity) == (kind, "error")
     if suggestion:
         assert finding.suggestion == suggestion
+
+
+@pytest.mark.parametrize(
+    ("order", "refusing"),
+    [
+        ("SELECT c.name FROM customer AS c, product AS p ORDER BY name", ["sqlite"]),
+        ("SELECT p.* FROM customer AS c, product AS p ORDER BY (name) DESC", ["sqlite"]),
+        ("SELECT DISTINCT c.name FROM customer AS c, product AS p ORDER BY name COLLATE x", ["sqlite", "postgres"]),
+        ("SELECT CAST(c.name AS text) FROM customer AS c, product AS p ORDER BY name", ["sqlite", "duckdb", "mysql"]),
+        ("SELECT c.name, p.name FROM customer AS c, product AS p ORDER BY name", DIALECTS),
+        ("SELECT c.name FROM customer AS c, product AS p ORDER BY upper(name)", DIALECTS),
+        ("SELECT c.name FROM customer AS c, product AS p ORDER BY rank() OVER (ORDER BY name)", DIALECTS),
+        ("SELECT note, count(*) FILTER (WHERE id > 1) FROM orders GROUP BY note ORDER BY count", OTHERS),
+        ("SELECT note, string_agg(note, '-') OVER () FROM orders ORDER BY string_agg", OTHERS),
+        ("SELECT (SELECT max(total) FROM orders) FROM customer ORDER BY max", OTHERS),
+    ],
+)
+def test_a_result_column_comes_first_in_order_by_with_or_without_an_alias(order: str, refusing: list[str]) -> None:
+    resolutions = {dialect: Query.of(order, dialect, SHOP).resolution for dialect in DIALECTS}
+    bad = {"ambiguous", "unknown"}
+    assert [d for d, found in resolutions.items() if bad & {one.kind for one in found.references}] == refusing
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "duckdb"])

@@ -228,6 +228,24 @@ def test_a_long_list_of_which_the_engine_has_none_is_told() -> None:
     assert all(text.absent and text.needed and text.missing for text in found)
 
 
+@pytest.mark.parametrize(
+    ("inner", "needed"),
+    [
+        ("SELECT id {}", True),
+        ("SELECT max(id) {}", True),
+        ("SELECT max(n) FROM (SELECT id AS n {})", True),
+        ("SELECT count(*) {}", False),
+        ("SELECT coalesce(max(id), 0) {}", False),
+        ("SELECT total(id) + 1 {}", False),
+        ("SELECT max(n) FROM (SELECT count(*) AS n {})", False),
+    ],
+)
+def test_only_what_is_null_of_nothing_is_equal_to_nothing(inner: str, *, needed: bool) -> None:
+    sql = f"SELECT id FROM orders WHERE id = ({inner})".format("FROM customer WHERE country = 'Franc'")
+    found = find_searched_literals(read(sql, SHOP), NearRows(), lambda sql: False, is_empty=True)
+    assert [text.needed for text in found] == [needed]
+
+
 def test_a_literal_of_a_cte_is_absent_where_the_cte_is() -> None:
     for use, needed in (("JOIN f ON f.id = c.id", True), ("WHERE id NOT IN (SELECT id FROM f)", False)):
         sql = f"WITH f AS ({FRENCH}) SELECT c.id FROM customer AS c {use}"
