@@ -38,7 +38,8 @@ def parse_note(text: str, schema: Schema) -> Entry:
         raise KnowledgeError(f"not saved: {words[:80]!r} {_NO_WORD}")
     name, meaning = (parts["quoted"] or parts["plain"]).strip(), parts["meaning"].strip()
     if not meaning:
-        missing = f"write the rule after '{name}:'" if name.lower() in _RULES else f"say what {name} means: {name} means ..."
+        is_rule = name.lower() in _RULES
+        missing = f"write the rule after '{name}:'" if is_rule else f"say what {name} means: {name} means ..."
         raise KnowledgeError(f"not saved: {missing}")
     if parts["plain"] and name.lower() in _RULES:
         return Entry("convention", meaning, meaning)
