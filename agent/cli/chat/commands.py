@@ -373,7 +373,7 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
     "The database": (
         ChatCommand(
             "/tables",
-            "[WORD]",
+            "",
             "list the tables and what was noticed in files; with the word of a guess about them, turn it",
             _list_tables,
         ),
@@ -429,6 +429,6 @@ def run(chat: ChatSession, line: str) -> CommandResult:
     """Run the slash command in a line of input, and return the result."""
     name, _, arguments = line.partition(" ")
     command = _find_command(name)
-    if arguments.strip() and not command.takes:
+    if arguments.strip() and not command.takes and name != "/tables":  # which takes the word of a guess
         raise SettingsError(f"{name} takes no words, so nothing was done: write {name} alone")
     return command.run(chat, arguments.strip())
