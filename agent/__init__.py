@@ -30,7 +30,6 @@ __all__ = [
     "make_settings",
 ]
 
-
 # The command line must answer before LangGraph has loaded.
 __getattr__ = make_lazy_importer(
     __name__,

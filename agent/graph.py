@@ -57,7 +57,6 @@ NODES: dict[str, tuple[NodeBody, tuple[str, ...]]] = {
 }
 """Every node, with the nodes that it may choose to come next."""
 
-
 _FIRST_NODES = ("rephrase", "learn")  # nodes that begin a run: the state's turn is that of the run before
 
 

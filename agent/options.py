@@ -74,7 +74,6 @@ NotesOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
 
-
 _FACTS = 10  # about files that are told when they are opened
 
 OFFLINE_LINE = (

@@ -368,7 +368,6 @@ with suppress(OSError):  # an installation without sources has no descriptions
                 case _:
                     pass
 
-
 _papers = tomllib.loads((files(__package__ or "") / "data" / "papers.toml").read_text("utf-8"))
 _unsaid = _papers.pop("unsaid")
 

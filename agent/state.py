@@ -71,7 +71,6 @@ class AgentOutput(MessagesState, total=False):
 Upgrade = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """Returns the keys that change from one version of the state to the next; never those with a reducer."""
 
-
 UPGRADES: tuple[Upgrade, ...] = (lambda state: {},)  # 0.2 wrote no version; nothing else has changed
 """By the version that they upgrade; the current one is their number."""
 

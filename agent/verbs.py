@@ -382,7 +382,7 @@ def _make_definition_id(entry: Entry) -> str:
 
 
 def _find_lesson(name_or_id: str, resources: Resources) -> Entry | FoundExample | None:
-    """Return the only lesson whose name is, or whose id begins with, a text; None if not exactly one."""
+    """Return the lesson that has a name or the beginning of an id; None if not exactly one."""
     answers, name = {hit.id: hit for hit in _list_approved_answers(resources)}, " ".join(name_or_id.lower().split())
     lessons = answers | _get_definitions_by_id(resources)
     by_name = [

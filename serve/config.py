@@ -105,11 +105,7 @@ class ServeSettings:
         return any(ip in ipaddress.ip_network(proxy, strict=False) for proxy in self.proxies)
 
     def check_host(self, host: str) -> None:
-        """Raise an error if a server on this host would accept anybody on the network.
-
-        Raises:
-            SettingsError: Anybody on the network could ask.
-        """
+        """Raise `SettingsError` if a server on this host would accept anybody on the network."""
         if not is_loopback_host(host) and self.token is None and self.user_header is None:
             raise SettingsError(
                 f"--host {host} opens the server to the network: give --token (or TABLETURN_TOKEN), or --user-header "

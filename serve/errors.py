@@ -36,7 +36,6 @@ _STATUS = {
 }
 """By the error's class; 422 otherwise: what was asked cannot be done."""
 
-
 _KINDS = {404: "NotThere", 405: "NotAllowed", 408: "TooSlow", 413: "TooLarge", 415: "BadRequest"}
 """Of what the framework refuses."""
 
@@ -71,8 +70,11 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else None
     elif isinstance(error, RequestValidationError):
         fault: Any = error.errors()[0]
-        fault["loc"] = fault["loc"][1:] or ("body",)  # without where it was: body, query or path
+        names = () if fault["type"] == "json_invalid" else fault["loc"][1:]  # without where: body, query or path
+        fault["loc"] = [str(name).rstrip("_") for name in names] or ["the body"]
         kind, message, status = "BadRequest", describe_fault(fault), 422
+        if isinstance(fault["input"], bytes):  # a body that is not declared as JSON is not read
+            message = "the body must be JSON: send the header Content-Type: application/json"
     elif isinstance(error, HTTPException):
         kind, message, status = _KINDS.get(error.status_code, "BadRequest"), str(error.detail), error.status_code
     else:

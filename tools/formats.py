@@ -214,7 +214,7 @@ class _Meaning:
         return load_measures_and_words()[0].get(name.lower(), "") if is_unit else ""
 
     def get_factor(self, measure: str) -> float:
-        """Return the factor that scales numbers in `measure`; a rate such as 1.2 does not scale money."""
+        """Return the factor that scales numbers in `measure`; a rate such as 1.2 scales no money."""
         if self.constant is None:
             return self.factor
         if self.constant and (_is_unit(measure) or _is_scale(self.constant)):

@@ -96,7 +96,11 @@ class Labels:
         return self.say("took_longer" if kind == "timeout" else "result_too_large")
 
     def _say_match(self, label: str, match: re.Match[str]) -> str:
-        return self.say(label, **match.groupdict())
+        values = match.groupdict()
+        for name in values.keys() & {"seconds", "limit"}:
+            figure = values[name].replace(",", "")
+            values[name] = self.number(float(figure), len(figure.partition(".")[2]))
+        return self.say(label, **values)
 
     @property
     def are_english(self) -> bool:

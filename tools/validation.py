@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with what a person wrote, in plain words."""
+"""Plain words for what pydantic finds wrong with what a person wrote."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TEXTS = {
     "string_too_short": "must have at least {min_length} characters",
     "too_long": "must have at most {max_length} items",
     "too_short": "must have at least {min_length} items",
-    "json_invalid": "must be valid JSON",
+    "json_invalid": "is not valid JSON",
 }
 _KINDS = {
     "literal_error": "{expected}",
@@ -46,7 +46,7 @@ _KINDS = {
 
 
 def describe_fault(fault: ErrorDetails, model: type[BaseModel] | None = None, separator: str = ".") -> str:
-    """Say which field is wrong and how, as in `rows must be a whole number from 1 to 9, not 'x'`.
+    """Say which field is wrong and how, as in `rows must be a whole number, not 'x'`.
 
     Args:
         fault: One of `ValidationError.errors()`.
@@ -66,15 +66,14 @@ def _describe_need(fault: ErrorDetails, number: str) -> str:
     if kind in _TEXTS:
         return _TEXTS[kind].format_map(context)
     wanted = number or next((text for start, text in _KINDS.items() if kind.startswith(start)), "")
+    given = "" if isinstance(fault["input"], Mapping | list) else reprlib.repr(fault["input"])
     if not wanted:
-        return f"is wrong: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
-    given = fault["input"]
-    wrong = "" if isinstance(given, Mapping | list) else f", not {reprlib.repr(given)}"
-    return f"must be {wanted.format_map(context)}{wrong}"
+        return f"is not valid{given and f': {given}'}"
+    return f"must be {wanted.format_map(context)}{given and f', not {given}'}"
 
 
 def _describe_range(fault: ErrorDetails, model: type[BaseModel]) -> str:
-    """Return which numbers a field takes, such as `a whole number from 1 to 20`; empty if it takes others."""
+    """Return which numbers a field takes, as `a number from 1 to 20`; empty without bounds."""
     field = model.model_fields.get(str(fault["loc"][0])) if fault["loc"] else None
     signs = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
     parts = field.metadata if field else []

@@ -291,7 +291,7 @@ def describe_other_query(record: AnswerRecord, query: Query | None, looks: Colum
 
 @with_fallback("phrasing", ())
 def list_remarks(result: PlainResult, labels: Labels) -> tuple[Note, ...]:
-    """Return remarks on the rows of a result, such as that some are missing; none if it is withheld."""
+    """Return remarks on a result's rows, such as that some are missing; none if withheld."""
     cuts = (Note(labels.say("only_first", result.row_count), "cut"),) if result.truncated else ()
     return () if result.withheld else (*map(Note, result.notes), *cuts)
 

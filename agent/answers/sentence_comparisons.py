@@ -271,7 +271,7 @@ class ComparingSentence:
         return start != end and (start < end) == rises
 
     def _names_extreme(self, number: int) -> bool:
-        """Whether the words before a placeholder name its extreme, as in `... and lowest at {n.min}`."""
+        """Whether the words before a placeholder name its extreme, as in `lowest at {n.min}`."""
         gaps = [position for position, word in enumerate(self.words) if word == GAP]
         kinds = {"max": "high", "min": "low"}.get(self.places[number].pick, "")
         return any(self._is_of_kind(word, kinds) for word in self.words[gaps[number - 1] : gaps[number]])
@@ -312,7 +312,7 @@ def compile_phrases(kind: str) -> re.Pattern[str]:
 
 @cache
 def _compile_word_list(language: str, kind: str) -> re.Pattern[str]:
-    """Return the pattern of folded words of a kind in a language; without a language, of others'."""
+    """Return the pattern of a language's folded words of a kind; without one, of others'."""
     return re.compile(make_word_pattern(read_languages()[language or "others"].get(kind, "")))
 
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..answers.events import Event
     from ..answers.render import AnswerBackground
 
-
 CELL_CHARACTERS = 80  # longest cell of a table; a record has it whole
 _COLUMN_CELLS = 32  # width that a column may claim where not all have room
 _BORDERS = 3  # what a column's borders and padding take

@@ -326,7 +326,9 @@ def remove(
     with store_options.open(make=False) as examples:
         count = examples.remove(ids)
     say(f"removed {count}")
-    raise typer.Exit(0 if count == len(set(ids)) else 1)
+    if missing := len(set(ids)) - count:
+        warn(f"tableturn: {missing} of these ids has no example: `tableturn examples list` shows the ids")
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..sqlagent import SQLAgent
     from .app import OutputOptions
 
-
 _FORMAT_NAMES = ("table", *FORMATS)  # what `--format` takes; `table` shows the answer
 
 

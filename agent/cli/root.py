@@ -31,6 +31,11 @@ from ...tools.errors import SettingsError, TableturnError
 from ...tools.folders import config_folder
 from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import warn
+from ...tools.validation import describe_fault
+
+GROUP = "tableturn.commands"
+USAGE_ERROR = 2
+FAULT = 70  # the exit code of a fault of ours, as sysexits.h has it
 
 NAME = "tableturn.toml"  # the file, in the folder that the command is run in and in the person's configuration folder
 
@@ -38,6 +43,8 @@ _FORMATS = ("table", "csv", "json", "jsonl", "md")
 
 _OPTIONS = {"database": "db", "model": "model", "format": "form"}
 """Keys, and the options that they stand for. No base URL: a file of somebody else's folder could send keys there."""
+
+_EXAMPLES = {"database": "shop.db", "model": "openai:gpt-5-mini", "format": "table"}
 
 _TAKE = ("ask", "chat", "doctor", "link", "schema")  # commands that take those of these options that they have
 
@@ -73,14 +80,6 @@ def read_default_options(path: Path) -> dict[str, str]:
     return {_OPTIONS[name]: value for name, value in options.items()}
 
 
-_EXAMPLES = {"database": "shop.db", "model": "openai:gpt-5-mini", "format": "table"}
-
-
-GROUP = "tableturn.commands"
-USAGE_ERROR = 2
-FAULT = 70  # the exit code of a fault of ours, as sysexits.h has it
-
-
 class RootCommandGroup(TyperGroup):
     """The outermost group of commands, with defaults, error messages and plug-ins.
 
@@ -109,6 +108,8 @@ class RootCommandGroup(TyperGroup):
             warn(f"tableturn: {IN_ENGLISH.say_error(error)}")
             raise typer.Exit(USAGE_ERROR) from error
         except TyperException as error:
+            if find_faults := getattr(error.__cause__, "errors", None):  # pydantic's, which Typer tells as they are
+                error.message = describe_fault(find_faults()[0]).removeprefix("this ")
             words = [self.name, *(piece for word in ctx.obj for piece in word.split("="))]  # the laboratory has another
             for old, instead in self.removed.items():
                 old_words = ["tableturn", *old.split()]

@@ -64,14 +64,15 @@ def resolve_model(
         raise ModelError(f"a model must be a LangChain chat model or a name ({KNOWN_FORMS}), not {type(spec).__name__}")
     options: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
     url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or None
+    if url and spec != OFFLINE and not url.startswith(("http://", "https://")):
+        raise ModelError(f"the base URL {url!r} is none: write it as in http://localhost:8000/v1")
     name = choose_model_name(spec, base_url)
     provider, _, model_name = name.partition(":")
     if provider == OFFLINE and not model_name:
         return None
     if provider in ("openai", "azure") and model_name:
         return _open_openai_model(provider, model_name, url, options)
-    is_built_in = provider in ("openai", "azure", OFFLINE)
-    if model_name and not is_built_in and (model := _open_provider(provider, model_name, base_url, options)):
+    if model_name and provider != OFFLINE and (model := _open_provider(provider, model_name, base_url, options)):
         return model
     raise ModelError(f"unknown model {name!r}: known forms are {KNOWN_FORMS}")
 

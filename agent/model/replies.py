@@ -74,11 +74,11 @@ _BY_STATUS: Final = {
     401: ("does not accept the key", "check the API key"),
     403: ("does not allow this model", "check the key's permissions"),
     404: ("does not know the model or the address", "check the model's name and the base URL"),
-    413: ("says that the prompt is too long", "lower the token budget"),
+    413: ("says that the prompt is too long", "lower the token budget (prompt_tokens)"),
     429: ("reports too many requests, or no quota left", "wait, or check the plan and its limits"),
 }
 _BY_NAME: Final = (
-    ("ContextOverflow", "says that the prompt is too long", "lower the token budget"),
+    ("ContextOverflow", "says that the prompt is too long", "lower the token budget (prompt_tokens)"),
     ("Timeout", "did not answer in time", "try again, or raise the timeout"),
     ("Connect", "could not be reached, or closed the connection", "check the address and that the server runs"),
     ("RemoteProtocol", "closed the connection", "check that the server runs"),

@@ -95,11 +95,13 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
         )
         yield from do(lambda: audit.write(record))
     sql = (answer.sql or "") if answer.status in ("converged", "capped") else ""
+    # Where no query came, people are advised what to do; later turns are told what happened.
+    text = turn.stop.why if turn.stop and answer.status == "failed" and not answer.attempts else answer.text
     past = PastTurn(
         question=turn.question,
         rephrased=turn.rephrasing.rephrased,
         sql=sql,
-        result=answer.text if not sql else WITHHELD if answer.withheld else _summarize_for_later_turns(answer),
+        result=text if not sql else WITHHELD if answer.withheld else _summarize_for_later_turns(answer),
         items=turn.items,
         rights=run.resources.rights,
     )
@@ -280,8 +282,8 @@ def _make_conclusion(
         looks = build_display(None, code.result, labels.locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, remarks)), code.result, looks, by_code=True)
-    why, kind = (attempt.error, attempt.error_kind) if attempt else ("no query was written", None)
-    return _Conclusion("failed", labels.say_error(f"No query for this question ran: {why}", kind))
+    why, kind = (attempt.error, attempt.error_kind) if attempt else (labels.say("no_query_written"), None)
+    return _Conclusion("failed", labels.say_error(labels.say("no_query_ran", why=why), kind))
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from .examples_and_knowledge import PersonKnowledge
     from .factory import ResourceFactory
 
-
 _DICTIONARY_SECONDS = 1.0  # for reading a data dictionary, which is small
 
 

@@ -186,7 +186,7 @@ def is_ruling_on(ruling: Ruling, question: GoldTurn, dataset: Dataset) -> bool:
 
 
 def get_question_key(question: GoldTurn, dataset: Dataset) -> tuple[str, ...]:
-    """Return a question's key: its id, or its text, gold and database if the dataset's ids change."""
+    """Return a question's key: its id, or text, gold and database if the dataset's ids change."""
     if dataset.root is not None or not _BY_PLACE.fullmatch(question.id):
         return (question.id,)
     return *map(_collapse_spaces, (question.text, *question.golds[:1])), question.database

@@ -1,4 +1,4 @@
-"""What a run is made of: its specification, and a record of each question."""
+"""The parts of a run: its specification, and a record of each question."""
 
 from __future__ import annotations
 

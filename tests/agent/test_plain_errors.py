@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tableturn import SQLAgent
+from tableturn.agent.model.replies import make_model_error
 from tableturn.tools.database import Cancellation, Database, Limits
 from tableturn.tools.errors import QueryError, QueryFailed, QueryTimeout, SettingsError
 from tableturn.tools.labels import IN_ENGLISH, Labels
+
+from tests.support.scripted import ScriptedModel, writes
 
 
 def test_an_error_is_said_in_plain_words_without_its_advice_for_a_model(shop: Path) -> None:
@@ -17,7 +21,8 @@ def test_an_error_is_said_in_plain_words_without_its_advice_for_a_model(shop: Pa
     brief, few = Limits(seconds=0.1), Limits(estimated_rows=1)
     with Database.open(shop) as database:
         for sql, limits, cancellation, english, german in (
-            (endless, brief, None, "This took more than 0.1 s. Try", "Das dauerte mehr als 0.1 s."),
+            (endless, brief, None, "This took more than 0.1 s. Try", "Das dauerte mehr als 0,1 s."),
+            ("PRAGMA table_info(orders)", brief, None, "Only SELECT queries can be run here.", "Hier lassen sich nur"),
             ("DROP TABLE orders", brief, None, "I can only read data, so nothing was changed.", "Ich kann nur lesen"),
             ("SELECT * FROM orders, customers", few, None, "This would read more rows", "Dafür müssten mehr"),
             ("SELECT 1" + " UNION SELECT 1" * 999, brief, None, "The query is too long", "Die Abfrage ist zu lang"),
@@ -40,3 +45,55 @@ def test_an_error_is_said_in_plain_words_without_its_advice_for_a_model(shop: Pa
 )
 def test_what_an_engine_or_a_system_says_stays_true(error: Exception, says: str) -> None:
     assert IN_ENGLISH.say_error(error) == says
+
+
+TOO_BUSY = "model m reports too many requests, or no quota left (slow down): wait, or check the plan and its limits"
+
+
+@pytest.mark.parametrize(
+    ("error", "english", "german"),
+    [
+        (
+            "model m is overloaded or failing, status 503 (no room (yet)): try again in a minute",
+            "The model's server is overloaded or failing (status 503). Try again in a minute.",
+            "Der Server des Modells ist überlastet oder gestört (Status 503). In einer Minute noch einmal fragen.",
+        ),
+        (TOO_BUSY, TOO_BUSY, "Modell m meldet zu viele Anfragen oder ein erschöpftes Kontingent (slow down): warten"),
+    ],
+)
+def test_errors_of_models_say_what_to_do_in_the_askers_language(error: str, english: str, german: str) -> None:
+    assert IN_ENGLISH.say_error(error) == english
+    assert Labels("de").say_error(error).startswith(german)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 418, 429, 500])
+def test_every_error_of_a_server_has_german_words(status: int) -> None:
+    class Refused(Exception):
+        status_code = status
+
+    error = make_model_error("m", Refused("why"))
+    assert Labels("de").say_error(error).startswith(("Modell m", "Der Server des Modells")), error
+
+
+def test_replies_without_a_query_say_what_to_do_and_later_turns_what_happened(shop: Path) -> None:
+    model = ScriptedModel(script=lambda prompt: "")
+    with SQLAgent(shop, model=model, settings={"examples": "none"}) as agent:
+        chat = agent.conversation()
+        said = chat.ask("Who is there?")
+        assert said.text == "The model's reply was empty. Try again, or choose another model."
+        chat.ask("And in Paris?")
+        later = model.prompts[-1]
+        german = agent.conversation().ask("Wie viele Kunden gibt es?").text
+    assert "the model's reply is empty" in later
+    assert "choose another model" not in later
+    assert german == "Die Antwort des Modells war leer. Noch einmal fragen oder ein anderes Modell wählen."
+
+
+def test_german_questions_get_german_refusals(shop: Path) -> None:
+    settings = {"examples": "none", "max_attempts": 1}
+    for sql, says in (
+        ("DELETE FROM customers", "Ich kann nur lesen, also wurde nichts geändert."),
+        ("SELECT nme FROM customers", "Keine Abfrage zu dieser Frage lief: no such column: nme"),
+    ):
+        with SQLAgent(shop, model=writes(sql), settings=settings) as agent:
+            assert agent.ask("Lösche alle Kunden").text == says

@@ -128,6 +128,22 @@ async def test_another_query_is_run_in_its_place(client: Client) -> None:
     assert refused.json()["error"] == {"kind": "BadRequest", "message": "sql must be text, not 3"}
 
 
+@pytest.mark.parametrize(
+    ("kind", "path", "content", "says"),
+    [
+        ("application/json", "/ask", "{bad", "the body is not valid JSON"),
+        ("text/plain", "/ask", "x", "the body must be JSON: send the header Content-Type: application/json"),
+        ("application/json", "/lessons/zz", '{"text": "x"}', "id has a form or characters that are not allowed"),
+    ],
+)
+async def test_what_is_wrong_with_a_request_is_told_by_its_name(
+    client: Client, kind: str, path: str, content: str, says: str
+) -> None:
+    method = "POST" if path == "/ask" else "PATCH"
+    refused = await client.request(method, path, content=content, headers={"content-type": kind})
+    assert (refused.status_code, refused.json()["error"]["message"]) == (422, says)
+
+
 async def test_feedback(client: Client) -> None:
     turn = (await client.post("/ask", json={"question": "Who are the customers?"})).headers["tableturn-turn"]
 

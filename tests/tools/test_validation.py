@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 from tableturn.agent.settings import make_settings
 from tableturn.tools.database.permissions_file import PermissionsFile
 from tableturn.tools.errors import SettingsError
+from tableturn.tools.validation import describe_fault
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,9 @@ def test_a_permissions_file_says_what_it_takes(tmp_path: Path) -> None:
         with pytest.raises(SettingsError) as caught:
             PermissionsFile.read(path)
         assert says in str(caught.value)
+
+
+def test_a_fault_without_words_of_ours_is_told_plainly() -> None:
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(complex).validate_python("x")
+    assert describe_fault(caught.value.errors()[0]) == "this is not valid: 'x'"

@@ -16,7 +16,7 @@ LONGEST_NOTE = 1_500  # characters of a note: what is longer finds no room in a 
 _VERBS = r"(?:means|is when|stands for|heißt|heisst|bedeutet|ist|signifie|veut dire|significa)\b"
 _MEANS = re.compile(
     r"^(?:[\"“'`](?P<quoted>[^\"”`]{1,80})[\"”'`]|(?P<plain>.{1,80}?))"
-    rf"\s*(?P<how>\b{_VERBS}:?|:(?=\s)|(?<![<>!=])=(?!=))\s*(?P<meaning>.+)$",
+    rf"\s*(?P<how>\b{_VERBS}:?|:(?=\s|$)|(?<![<>!=])=(?!=))\s*(?P<meaning>.*)$",
     re.DOTALL,
 )
 """`active means ordered in the last 90 days`, `SPM: sales per member`, `big = orders.total > 500`."""
@@ -37,6 +37,10 @@ def parse_note(text: str, schema: Schema) -> Entry:
     if parts is None:
         raise KnowledgeError(f"not saved: {words[:80]!r} {_NO_WORD}")
     name, meaning = (parts["quoted"] or parts["plain"]).strip(), parts["meaning"].strip()
+    if not meaning:
+        is_rule = name.lower() in _RULES
+        missing = f"write the rule after '{name}:'" if is_rule else f"say what {name} means: {name} means ..."
+        raise KnowledgeError(f"not saved: {missing}")
     if parts["plain"] and name.lower() in _RULES:
         return Entry("convention", meaning, meaning)
     entry = parse_definition(name, meaning, schema, only_sql=parts["how"] == "=")

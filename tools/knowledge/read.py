@@ -18,6 +18,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -27,7 +28,7 @@ from ..database.quoting import get_naming_rules
 from ..errors import KnowledgeError
 from ..folders import data_folder
 from ..validation import describe_fault
-from ..words import find_nearest_names, format_did_you_mean
+from ..words import format_did_you_mean
 from .entry import Entry, EntryKind, Item
 
 if TYPE_CHECKING:
@@ -259,7 +260,8 @@ def _describe_first_error(error: ValidationError) -> str:
     for name in names[::2]:  # between the names of fields stand those that people give, or numbers
         model = get_args(model.model_fields[str(name)].annotation)[-1]
     fields = list(model.model_fields)
-    suggestions = list(map(repr, find_nearest_names(str(last), fields, 1)))
+    # Names of fields are whole words: a part of one that is alike, as in `definitions` and `joins`, says nothing.
+    suggestions = list(map(repr, get_close_matches(str(last), fields, 1)))
     hint = format_did_you_mean(suggestions) or f"there are {', '.join(fields)}"
     return f"{' > '.join(map(str, fault['loc']))}: there is no field {last!r} here; {hint}"
 

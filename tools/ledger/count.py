@@ -264,7 +264,10 @@ class _LedgerCounter:
         return to_int(rows)
 
     def _count_by_inner_join(self, path: JoinPath, outputs: list[exp.Expr], ends: list[exp.Expr]) -> list[int] | None:
-        """Return what outputs count, by an inner join; None if it is not quicker or does not tell the lost rows."""
+        """Return what outputs count, by an inner join.
+
+        None if it is not quicker or does not tell the lost rows.
+        """
         step, *more = path.steps or [None]
         if step is None or more or step.kept or path.subject not in self.distinct_sources or self.query.rules.is_sqlite:
             return None

@@ -52,7 +52,7 @@ def write_condition(query: Query, step: JoinStep) -> str:
 
 
 def write_expression(query: Query, node: exp.Expr) -> str:
-    """Return an expression as SQL, without the names that the query gives to its CTEs and sub-queries."""
+    """Return an expression as SQL, without the query's own names of CTEs and sub-queries."""
     copy = node.copy()
     pairs = zip(*(query.find(exp.Column, within=tree) for tree in (node, copy)), strict=True)
     for new in (new for old, new in pairs if (at := query.at(old)) and at.source and at.source.table is None):

@@ -557,7 +557,7 @@ def _make_column_heading(item: exp.Expr, name: str, query: Query) -> ColumnHeadi
 
 
 def _describe_output(node: exp.Expr, query: Query) -> str:
-    """Describe an output column, without the names that the query gives to its CTEs and sub-queries."""
+    """Describe an output column, without the query's own names of CTEs and sub-queries."""
     return QueryExplainer(query, only_tables=True).say(node).removeprefix("the ")
 
 

@@ -82,7 +82,7 @@ def _find_literals(
     is_empty: bool,
     left: Iterator[int],
 ) -> Iterator[SearchedLiteral]:
-    """Yield the literals of one comparison, as many as are `left`, each with whether the database has it."""
+    """Yield at most `left` literals of one comparison, each with whether the database has it."""
     literals: list[tuple[_ComparedLiteral, str, str, bool]] = []
     is_pattern, is_cut = isinstance(node, exp.Like | exp.ILike), False
 

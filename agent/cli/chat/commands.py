@@ -416,7 +416,6 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
 }
 """The commands under their headings. `exit`, `quit` and Ctrl-D leave."""
 
-
 BY_NAME = {command.name: command for commands in COMMANDS.values() for command in commands}
 
 
@@ -429,4 +428,7 @@ def _find_command(name: str) -> ChatCommand:
 def run(chat: ChatSession, line: str) -> CommandResult:
     """Run the slash command in a line of input, and return the result."""
     name, _, arguments = line.partition(" ")
-    return _find_command(name).run(chat, arguments.strip())
+    command = _find_command(name)
+    if arguments.strip() and not command.takes and name != "/tables":  # which takes the word of a guess
+        raise SettingsError(f"{name} takes no words, so nothing was done: write {name} alone")
+    return command.run(chat, arguments.strip())

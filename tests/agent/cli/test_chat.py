@@ -339,8 +339,12 @@ def test_commands_that_cannot_be_done_say_what_can(shop: Path) -> None:
     lines = said(
         shop, "/tables custmers", "/rows 9-3", "/accept", "/forget", "/note a means b", "/lessons", "/forget 1"
     )
-    lines += said(shop, COUNT, "/rows 5-9", "/accept 2", "/forget xyz")
+    lines += said(shop, COUNT, "/rows 5-9", "/accept 2", "/forget xyz", "/reset foo", "/answers")
+    lines += said(shop, "/note foo means", "/note rule:")
     for text in (
+        "/reset takes no words, so nothing was done: write /reset alone",
+        "not saved: say what foo means: foo means ...",
+        "not saved: write the rule after 'rule:'",
         "there is no table custmers: did you mean customers?",
         "say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120",
         "there is no suggestion to accept: a corrected query may bring some",
@@ -350,3 +354,4 @@ def test_commands_that_cannot_be_done_say_what_can(shop: Path) -> None:
         "no saved answer or definition is called 'xyz', or several are: give its id",
     ):
         assert f"tableturn: {text}" in lines
+    assert any("(answered)" in line for line in lines), "/answers still has what was not reset"

@@ -55,6 +55,15 @@ def test_what_is_not_answered_is_exit_1(shop: Path) -> None:
     assert json.loads(ran.stdout)["status"] in ("failed", "unanswerable", "needs_clarification")
 
 
+@pytest.mark.parametrize(
+    ("limit", "says"), [("0", "must be at least 1, not '0'"), ("x", "must be a whole number, not 'x'")]
+)
+def test_a_value_that_an_option_does_not_take_is_told_in_words(shop: Path, limit: str, says: str) -> None:
+    ran = tableturn("ask", "--db", str(shop), "--limit", limit, "How many?", COLUMNS="200")
+    assert ran.returncode == 2
+    assert f"Invalid value for '--limit': {says}" in ran.stderr
+
+
 def broken_databases(folder: Path) -> dict[str, str]:
     (folder / "text.db").write_text("this is no database, whatever its name says " * 40)
     (folder / "nothing.db").write_bytes(b"")

@@ -61,7 +61,9 @@ def test_an_example_is_added_found_and_removed(home: Path, shop: Path) -> None:
     assert "shop@" in examples("list").stdout
     assert "no example selector is called 'best'" in examples("search", "Who?", "--by", "best").stderr
     assert examples("remove", kept["id"]).stdout == "removed 1\n"
-    assert examples("remove", kept["id"]).exit_code == 1
+    gone = examples("remove", kept["id"])
+    assert (gone.exit_code, gone.stdout) == (1, "removed 0\n")
+    assert "1 of these ids has no example: `tableturn examples list` shows the ids" in gone.stderr
     assert "0 examples" in examples("stats").stdout
 
 

@@ -61,6 +61,12 @@ def test_a_key_alone_selects_the_default(monkeypatch: pytest.MonkeyPatch) -> Non
     assert get_model_label(resolve_model()) == DEFAULT_MODEL
 
 
+def test_a_base_url_that_is_none_is_named_at_once() -> None:
+    for url in ("nonsense", "localhost:8000/v1"):
+        with pytest.raises(ModelError, match=f"the base URL '{url}' is none: write it as in http://"):
+            resolve_model("openai:some", base_url=url)
+
+
 def test_a_base_url_alone_selects_what_the_server_has(monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer([says("x")], models=("llama3:8b", "other")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)

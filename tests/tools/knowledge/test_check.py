@@ -86,6 +86,7 @@ def test_two_meanings_of_one_word_are_both_left_out(known: Known) -> None:
         ("terms: {a: {meaning: m}}", "terms > a > meaning: there is no field 'meaning' here; did you mean 'means'?"),
         ("metrics: {a: {means: m}}", "metrics > a > expression is missing"),
         ("term: {}", "did you mean 'terms'?"),
+        ("definitions: {}", "there is no field 'definitions' here; there are "),
         ("terms: {a: x, a: y}", 'line 1, column 15: found duplicate key "a"'),
         ("terms: [", "is not YAML"),
         ("- a", "is not a knowledge file"),

@@ -126,7 +126,7 @@ class NoticeCollector:
 
 
 def _compile_labels() -> tuple[str, str, str]:
-    """Return patterns of the labels of totals, of means and the like, and of taxes, in data/totals.toml."""
+    """Return the patterns in data/totals.toml: labels of totals, of means and of taxes."""
     content = files(__package__ or "").joinpath("data", "totals.toml").read_text(encoding="utf-8")
     patterns = {key: "|".join(map(re.escape, listed)) for key, listed in tomllib.loads(content).items()}
     measures = "|".join(f"(?P<{name}>{patterns[name]})" for name in _MEASURES)
@@ -362,7 +362,10 @@ class _TotalRows:
         return False
 
     def _find_parents(self) -> list[str]:
-        """Return texts of rows that equal sums of rows below them; empty unless there are several, each with a text."""
+        """Return texts of rows that equal sums of rows below them.
+
+        Empty unless there are several, each with a text.
+        """
         if self._width * len(self._places) > _SEARCHED:
             return []
         rows = [self._rows[at] for at in reversed(self._places)]

@@ -71,7 +71,10 @@ def find_header_row(rows: Sequence[Cells]) -> int:
 
 
 def is_name_row(names: Cells, rows: Sequence[Cells]) -> bool:
-    """Whether a row below names belongs to them: its first cell or theirs is empty, and it has words above numbers."""
+    """Whether the first of the rows below names belongs to them.
+
+    Its first cell or theirs is empty, and it has words above numbers.
+    """
     data = next((row for row in rows[1:] if row and is_filled(row[0])), ())
     pairs = [(cell, below) for cell, below in zip_longest(rows[0][1:], data[1:]) if is_filled(cell)]
     is_unit = (can_be_column_name(cell) and is_filled(below) and not can_be_column_name(below) for cell, below in pairs)
@@ -121,7 +124,7 @@ def find_headings(rows: Sequence[Cells], width: int, without: set[int]) -> list[
 
 
 def find_second_header(rows: Sequence[Cells]) -> int | None:
-    """Return the position of a row that names columns below an empty row, as of another table; None if none does."""
+    """Return the position of a row of names below an empty row, as of another table; or None."""
     for at, (above, row) in enumerate(pairwise(rows[:-1]), 1):
         filled = [cell for cell in row if is_filled(cell)]
         if len(filled) > 1 and not any(map(is_filled, above)) and all(map(_is_wordy, filled)):

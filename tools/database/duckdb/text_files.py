@@ -190,7 +190,7 @@ class _CsvReader:
         return replace(self, columns=tuple(kinds))
 
     def keep_as_text(self, texts: _CsvReader, conditions: Mapping[str, str], limit: int | None = None) -> _CsvReader:
-        """Return a copy of the reader that reads a column as text if a condition on its texts is true."""
+        """Return a copy of the reader that reads a column as text if its texts meet a condition."""
         (flags,) = texts.rows(", ".join(conditions.values()), limit) if conditions else ([],)
         return self.with_text_columns({name for name, is_wrong in zip(conditions, flags, strict=True) if is_wrong})
 
