@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ...tools.errors import KnowledgeError, QueryError
-from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import print_json_line, say, warn
 from ..conversation_files import read_queries
 from ..options import (
@@ -49,6 +48,7 @@ def check(
     Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
     """
     from ...tools.knowledge.fragment import EntryProblem, run_entry_sql
+    from ...tools.labels import IN_ENGLISH
     from ..settings import make_settings, read_settings_file
 
     limits = make_settings(read_settings_file(settings) if settings else {}).limits

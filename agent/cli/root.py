@@ -29,7 +29,6 @@ from typer.exceptions import TyperException
 from ...tools.deprecation import Deprecated
 from ...tools.errors import SettingsError, TableturnError
 from ...tools.folders import config_folder
-from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import warn
 from ...tools.validation import describe_fault
 
@@ -105,6 +104,8 @@ class RootCommandGroup(TyperGroup):
             with _print_deprecations():
                 return super().invoke(ctx)
         except TableturnError as error:
+            from ...tools.labels import IN_ENGLISH  # loads what --help does without
+
             warn(f"tableturn: {IN_ENGLISH.say_error(error)}")
             raise typer.Exit(USAGE_ERROR) from error
         except TyperException as error:
