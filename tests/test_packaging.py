@@ -151,6 +151,7 @@ MAY_WALK = {
     "tools.sql.scope": "the query has its scopes from it",
     "tools.sql.checks.failure": "of columns outside of aggregates: it goes into no part that is grouped by itself",
     "tools.sql.explain": "of a call it says the arguments in their order, of any node what it has no words for",
+    "tools.sql.literals": "whether a query gives nothing hangs on the aggregates within it",
     "tools.sql.texts": "a text that may be words is SQL by the kinds of its parts",
     "tools.sql.vectors": "it counts by single clauses, as the paper does",
     "tools.database.duckdb.instance": "it reads what views and tables are declared by",

@@ -64,7 +64,7 @@ def test_what_is_not_there_is_said(spider_root: Path, name: str, split: str, mes
 
 
 def test_a_dataset_without_any_database_is_refused(league: Dataset) -> None:
-    with pytest.raises(SettingsError, match="nothing is left to ask"):
+    with pytest.raises(SettingsError, match="none is left to ask"):
         league.without(["league"])
 
 

@@ -163,7 +163,7 @@ def test_the_query_with_rows_left_out_is_shown_and_run(shop: Path) -> None:
         console.print(BY_NAME["/why"].run(chat, ""))
         console.print(BY_NAME["/sql"].run(chat, "other"))
     assert "with rows left out\n  SELECT COUNT(*) FROM orders  " in shown.getvalue()
-    assert "Number of rows: 5." in shown.getvalue()
+    assert "There are 5 orders." in shown.getvalue()
 
 
 def test_pages_and_files_of_rows(shop: Path, tmp_path: Path) -> None:
