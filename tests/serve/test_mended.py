@@ -46,10 +46,8 @@ async def test_an_edit_without_a_query_leaves_the_query_waiting(client: Client) 
 async def test_a_number_past_the_events_still_tells_the_end() -> None:
     nothing = cast(Any, None)
     turn = RunningTurn(cast(Any, SimpleNamespace(id="t")), nothing, nothing, events=[{"event": "step"}])
-    labels = SimpleNamespace(locale="en")
-    turn.answer = cast(
-        Any, SimpleNamespace(to_dict=lambda: {"attempts": []}, choices=(), basis=None, answered=False, labels=labels)
-    )
+    labels, fields = SimpleNamespace(locale="en"), dict[str, Any](attempts=[])
+    turn.answer = cast(Any, SimpleNamespace(to_dict=fields.copy, choices=(), basis=None, answered=False, labels=labels))
     turn.finish()
     assert [event async for event in turn.watch(999)] == [
         (2, {"event": "answer", "turn": "t", "answer": {"attempts": []}, "choices": [], "page": None, "dates": {}})
