@@ -257,7 +257,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
             listener=silent,
         )
     path.write_text(path.read_text().replace("count(*)", "count(id)"))
-    with pytest.raises(SettingsError, match="over other questions"):
+    with pytest.raises(SettingsError, match="have changed since the run"):
         run_evaluation(spec, read_questions(path), tmp_path / "run", jobs=1, listener=silent)
 
 
