@@ -229,6 +229,16 @@ def plugin(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setattr(root, "entry_points", only)
 
 
+def test_no_command_takes_the_name_of_another() -> None:
+    """Typer keeps the last one of a name, and says nothing."""
+    groups = [app, *(group.typer_instance for group in app.registered_groups)]
+    for group in filter(None, groups):
+        names = [command.name or getattr(command.callback, "__name__", "") for command in group.registered_commands]
+        names = [name.strip("_").replace("_", "-") for name in names]
+        assert names
+        assert sorted(names) == sorted(set(names))
+
+
 def test_a_plug_in_adds_commands_and_takes_none_away(monkeypatch: pytest.MonkeyPatch) -> None:
     theirs = typer.Typer()
     theirs.command("greet")(lambda: typer.echo("hello"))
