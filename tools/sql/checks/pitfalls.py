@@ -122,7 +122,8 @@ def _gives_numbers(node: exp.Expr, query: Query) -> bool:
     column = query.column(node)
     if column is not None:
         return column.schema.kind == "number"
-    return isinstance(node.unnest(), exp.Func | exp.Binary) and not isinstance(node.unnest(), exp.Cast | exp.Collate | exp.Dot)
+    inner = node.unnest()
+    return isinstance(inner, exp.Func | exp.Binary) and not isinstance(inner, exp.Cast | exp.Collate | exp.Dot)
 
 
 def _values_differ(first: str | float, second: str | float, column: ColumnSchema) -> bool:
