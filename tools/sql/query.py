@@ -443,8 +443,8 @@ class Query(ParsedQuery):
                 given += [(end, other[0]) for end, other in (columns, columns[::-1]) if end in bound]
             elif any(self.literal(side) is not None for side in (part.left, part.right)):
                 given += [(end, id(source)) for end in bound]
-        for place, other in enumerate(scope.sources):
-            pairs = [((id(other), name), (id(near), name)) for name in other.using for near in scope.sources[:place]]
+        for other in scope.sources:
+            pairs = [((id(other), name), (id(near), name)) for name, near in other.using_partners]
             given += [(end, near[0]) for end, near in pairs]
             given += [(end, id(other)) for _, end in pairs if other.is_filtering or id(other) in present]
         return given

@@ -164,11 +164,14 @@ class _NameResolver:
     def _resolve_select(self, node: exp.Select, parent: Scope | None) -> _QueryOutputs:
         scope = Scope(node, parent)
         self.scopes.append(scope)
-        start = node.args.get("from_")
-        if start is not None:
-            self._add_source_to_scope(start.this, scope, None)
+        from_clause = node.args.get("from_")
+        if from_clause is not None:
+            self._add_source_to_scope(from_clause.this, scope, None)
+        start = 0
         for join in node.args.get("joins") or ():
-            self._resolve_join(join, scope, 0)
+            if join.args.keys() <= {"this"}:  # a comma, which binds less than JOIN; SQLite's is read as CROSS JOIN
+                start = len(scope.sources)
+            self._resolve_join(join, scope, start)
         for lateral in node.args.get("laterals") or ():
             self._add_source_to_scope(lateral, scope, None)
         aliases: dict[str, exp.Expr] = {}
@@ -202,7 +205,11 @@ class _NameResolver:
             earlier_columns = {name for source in before for name in source.columns or ()}
             names = {name for source in new_sources for name in source.columns or () if name in earlier_columns}
         for source in new_sources:
-            _set_fields(source, using=source.using | names)
+            merged = [(name, near) for name in names for near in before if name in (near.columns or ())]
+            # Of several sources with the column, it is the first one's.
+            partners = {name: near for name, near in reversed(merged) if name in (source.columns or ())}
+            given = (*source.using_partners, *partners.items())
+            _set_fields(source, using=source.using | names, using_partners=given)
         either = join.side == "FULL" or join.method == "POSITIONAL"
         optional = new_sources if either or join.side == "LEFT" or join.kind == "ANTI" else ()
         for source in (*optional, *(before if either or join.side == "RIGHT" else ())):

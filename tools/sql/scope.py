@@ -65,6 +65,8 @@ class QuerySource:
     optional: bool = False  # whether rows of FROM may lack it, such as after a LEFT JOIN
     # Folded names of columns merged with those of sources before it (USING, NATURAL).
     using: frozenset[str] = frozenset()
+    # Each of these columns, with the source whose column it must equal.
+    using_partners: tuple[tuple[str, QuerySource], ...] = ()
     texts: frozenset[str] = frozenset()  # texts, lower case and without blanks, of result columns that have no name
     # The table's columns by the names that the alias gives them, as in `AS t (a, b)`.
     column_aliases: Mapping[str, str] = field(default_factory=lambda: _NONE)

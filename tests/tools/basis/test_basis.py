@@ -54,6 +54,9 @@ def schema(kestrel: Database) -> Schema:
          " LEFT JOIN orders o ON o.order_id = 1 AND c.customer_id = 1", "", "kept"),
         ("SELECT s.store_id FROM stores s JOIN customers c ON c.city = s.city AND c.customer_id = 1"
          " LEFT JOIN orders o ON o.order_id = 1", "one row per row of stores", "none"),
+        # USING takes a source that has the column, here not the first.
+        ("SELECT s.name FROM stores s JOIN orders o ON o.store_id = s.store_id JOIN orders p USING (order_id)",
+         "one row per row of orders", "none"),
         ("SELECT order_id FROM orders, json_each('[1, 2]')", "", "kept"),
         ("SELECT RANK() OVER (ORDER BY SUM(order_id)) FROM orders", "", "kept"),
     ],
@@ -132,6 +135,8 @@ def test_the_range_of_a_date(schema: Schema, condition: str, first: str, last: s
     ("sql", "grain"),
     [
         ("SELECT DISTINCT ON (store_id) order_id FROM orders", "one row per store id"),
+        ("SELECT s.name FROM orders s, orders o JOIN orders p USING (order_id)",
+         "one row per pairing of rows of orders, orders and orders"),
         ("SELECT order_id, UNNEST(tags) FROM orders", ""),
         ("SELECT order_id, generate_series(1, 2) FROM orders", ""),
         ("SELECT order_id, jsonb_array_elements(tags) FROM orders", ""),

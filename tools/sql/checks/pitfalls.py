@@ -7,7 +7,7 @@ from itertools import product
 
 from sqlglot import exp
 
-from ...database.schema import ColumnKind
+from ...database.schema import ColumnSchema
 from ...words import fold, join_words, match_time
 from ..dialects import quote_string_literal
 from ..findings import ColumnValueLookup, Finding, Severity
@@ -66,12 +66,10 @@ def _find_absent_values(part: exp.Expr, query: Query, values: ColumnValueLookup)
 
 def _has_reversed_bounds(node: exp.Between, query: Query) -> bool:
     low, high = (query.literal(node.args[key]) for key in ("low", "high"))
-    is_reversed = isinstance(low, float) and isinstance(high, float) and low > high
-    is_reversed = is_reversed and not _may_hold_texts(node.this, query)
-    if isinstance(low, str) and isinstance(high, str):
-        # Other texts are compared by a collation, or as what they stand for: '9' comes before '10' among numbers.
-        is_reversed = low[:10] > high[:10] and all(match_time(bound, whole=False) for bound in (low, high))
-    return is_reversed and not node.args.get("symmetric")
+    if node.args.get("symmetric") or low is None or high is None:
+        return False
+    are_texts = isinstance(low, str) or isinstance(high, str)
+    return (are_texts or _gives_numbers(node.this, query)) and _is_range_empty(low, high, strict=False)
 
 
 def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[Finding]:
@@ -83,7 +81,7 @@ def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[Findi
             if value is None:
                 continue
             before = equal.setdefault(column.place, (value, part))
-            if _values_differ(before[0], value, column.schema.kind):
+            if _values_differ(before[0], value, column.schema):
                 advice = "use OR or IN for either, or INTERSECT for both"
                 yield _report_unmet([before[1], part], f"one row has one {column.schema.name}", scope, query, advice)
     yield from _find_contradictory_bounds(scope, query)
@@ -97,9 +95,7 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
             continue
         for column, operand in query.iterate_column_comparisons(part):
             value = query.literal(operand)
-            if (isinstance(value, float) and column.schema.kind != "text") or (
-                isinstance(value, str) and match_time(value, whole=False)
-            ):
+            if isinstance(value, str) or (value is not None and column.schema.kind == "number"):
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
                 entry = lower, isinstance(part, exp.GT | exp.LT), value, part
                 bounds.setdefault(column.place, []).append(entry)
@@ -112,33 +108,40 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
 
 
 def _is_range_empty(low: str | float, high: str | float, *, strict: bool) -> bool:
-    """Whether the lower bound is above the upper one, or equal to it if `strict`."""
+    """Whether the lower bound is above the upper one, or equal to it if `strict`; numbers or dates."""
     if isinstance(low, str) and isinstance(high, str):
+        # Other texts are compared by a collation, or as what they stand for: '9' comes before '10' among numbers.
+        if not all((time := match_time(bound)) and not time["zone"] for bound in (low, high)):
+            return False
         return low[:10] > high[:10] or (strict and low == high)
     return isinstance(low, float) and isinstance(high, float) and (low > high or (strict and low == high))
 
 
-def _may_hold_texts(node: exp.Expr, query: Query) -> bool:
-    """Whether an expression may give texts, among which '5' comes after '10'."""
+def _gives_numbers(node: exp.Expr, query: Query) -> bool:
+    """Whether an expression gives no texts, among which '5' comes after '10'."""
     column = query.column(node)
-    return column.schema.kind == "text" if column is not None else isinstance(node.unnest(), exp.Cast)
+    if column is not None:
+        return column.schema.kind == "number"
+    inner = node.unnest()
+    return isinstance(inner, exp.Func | exp.Binary) and not isinstance(inner, exp.Cast | exp.Collate | exp.Dot)
 
 
-def _values_differ(first: str | float, second: str | float, kind: ColumnKind) -> bool:
-    """Whether no value of a column of this kind equals both."""
+def _values_differ(first: str | float, second: str | float, column: ColumnSchema) -> bool:
+    """Whether no value of a column equals both."""
+    declared = column.type.lower()
     if not isinstance(first, str) or not isinstance(second, str):
-        return type(first) is type(second) and first != second
+        # MySQL's YEAR reads 24 as 2024.
+        return type(first) is type(second) and first != second and declared != "year"
+    are_ascii = (first + second).isascii()
     # Numbers and times are spelled in several ways; a collation may ignore case, accents and signs.
-    if kind == "text":
-        return _keep_letters(first) != _keep_letters(second)
-    if kind == "time":
+    if column.kind == "text":  # addresses, documents and ranges have several spellings too
+        letters = ["".join(filter(str.isalnum, fold(text))) for text in (first, second)]
+        return any(name in declared for name in ("char", "text", "enum")) and are_ascii and letters[0] != letters[1]
+    if column.kind == "time":
         times = match_time(first), match_time(second)
         return first[:10] != second[:10] and all(time is not None and not time["zone"] for time in times)
-    return kind == "number" and all(map(_is_numeric_text, (first, second))) and float(first) != float(second)
-
-
-def _keep_letters(text: str) -> str:
-    return "".join(filter(str.isalnum, fold(text)))
+    are_integers = are_ascii and first.isdigit() and second.isdigit()
+    return column.kind == "number" and are_integers and int(first) != int(second)
 
 
 def _is_numeric_text(text: str) -> bool:
