@@ -109,9 +109,7 @@ _READER = TypeAdapter(Example)
 
 def to_json(example: Example) -> str:
     """Return an example as one line of JSON, with times in ISO 8601."""
-    content = asdict(example)
-    content["added"] = example.added.isoformat() if example.added else None
-    return json.dumps(content, ensure_ascii=False)
+    return json.dumps(asdict(example), ensure_ascii=False, default=datetime.isoformat)
 
 
 def parse_example_fields(content: Mapping[str, Any] | Example) -> Example:

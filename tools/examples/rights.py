@@ -153,9 +153,7 @@ def choose_best_per_question(examples: Iterable[Example], database: Database) ->
     for number, example in enumerate(examples):
         one_of_several = is_example_of_database(example, database) and example.source in VERIFIED
         question = " ".join(example.question.split()) if one_of_several else number
-        previous = best.get(question)
-        if previous is None or rank_example(example) > rank_example(previous):
-            best[question] = example
+        best[question] = max(best.get(question, example), example, key=rank_example)
     return list(best.values())
 
 

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -57,31 +58,29 @@ class ExampleQuery:
     database: str = ""
 
 
-Select = Callable[[ExampleQuery], tuple[Example, ...]]
-
-
 @dataclass(frozen=True)
 class ExampleSelector:
     """A selector of few-shot examples, best first; threads may share it."""
 
-    select: Select
+    select: Callable[[ExampleQuery], tuple[Example, ...]]
 
 
-def _make_question_selector(store: ExampleStore, k: int = 5) -> Select:
-    """Return a function that chooses the k nearest questions (SQL-CRAFT 3, k = 5)."""
-    return lambda query: tuple(hit.example for hit in store.nearest("question", query.question, k, query.database))
+def _select_by_question(store: ExampleStore, query: ExampleQuery, k: int = 5) -> tuple[Example, ...]:
+    """Choose the k nearest questions (SQL-CRAFT 3, k = 5)."""
+    return tuple(hit.example for hit in store.nearest("question", query.question, k, query.database))
 
 
-def _make_skeleton_selector(
+def _select_by_skeleton(
     store: ExampleStore,
+    query: ExampleQuery,
     k1: int = 4,
     k2: int = 4,
     least: float = 0.0,
     pool: int = _POOL,
     form: SkeletonForm = "marked",
     simplified: bool = True,
-) -> Select:
-    """Return a function that chooses k1 examples by question skeleton, k2 by simplified one.
+) -> tuple[Example, ...]:
+    """Choose k1 examples by question skeleton, k2 by simplified one.
 
     Without a simplified form all k1 + k2 go by the question.
 
@@ -89,16 +88,12 @@ def _make_skeleton_selector(
     more often than it helps. The `plain` form is the paper's own way, without a pool; an ablation without
     simplification has no keys of simplified questions in its repository.
     """
-
-    def select(query: ExampleQuery) -> tuple[Example, ...]:
-        second = query.simplified if query.simplified != query.question else ""
-        texts = [(query.question, k1), (second, k2)] if second else [(query.question, k1 + k2)]
-        if form == "plain":
-            return _take_distinct_examples(_rank_by_plain_skeleton(store, query, texts, least, simplified))
-        first, *others = [(_rank_by_skeleton(store, text, query, k1 + k2, pool, least), k) for text, k in texts]
-        return _take_distinct_examples([first, *others, (first[0], k1 + k2)])[: k1 + k2]
-
-    return select
+    second = query.simplified if query.simplified != query.question else ""
+    texts = [(query.question, k1), (second, k2)] if second else [(query.question, k1 + k2)]
+    if form == "plain":
+        return _take_distinct_examples(_rank_by_plain_skeleton(store, query, texts, least, simplified))
+    first, *others = [(_rank_by_skeleton(store, text, query, k1 + k2, pool, least), k) for text, k in texts]
+    return _take_distinct_examples([first, *others, (first[0], k1 + k2)])[: k1 + k2]
 
 
 _Ranked = Iterable[tuple[object, Example]]
@@ -164,19 +159,15 @@ def _rank_by_plain_skeleton(
         yield ((examples[row], examples[row]) for row in order[cosines[order] >= least]), k
 
 
-def _make_draft_selector(store: ExampleStore, k: int = 8) -> Select:
-    """Return a function that chooses half by the draft's SQL skeleton, half by the question's."""
-
-    def select(query: ExampleQuery) -> tuple[Example, ...]:
-        by_sql: list[FoundExample] = []
-        if query.draft_sql:
-            with suppress(SQLParseError):
-                by_sql = store.near("sql", get_sql_skeleton(query.draft_sql), k, query.database)
-        by_question = _rank_by_skeleton(store, query.question, query, k)
-        in_turn = zip_longest(((hit.skeleton, hit.example) for hit in by_sql), by_question)
-        return _take_distinct_examples([(filter(None, chain.from_iterable(in_turn)), k)])
-
-    return select
+def _select_by_draft(store: ExampleStore, query: ExampleQuery, k: int = 8) -> tuple[Example, ...]:
+    """Choose half by the draft's SQL skeleton, half by the question's."""
+    by_sql: list[FoundExample] = []
+    if query.draft_sql:
+        with suppress(SQLParseError):
+            by_sql = store.near("sql", get_sql_skeleton(query.draft_sql), k, query.database)
+    by_question = _rank_by_skeleton(store, query.question, query, k)
+    in_turn = zip_longest(((hit.skeleton, hit.example) for hit in by_sql), by_question)
+    return _take_distinct_examples([(filter(None, chain.from_iterable(in_turn)), k)])
 
 
 Matrix = npt.NDArray[np.float64]
@@ -254,31 +245,26 @@ def _compute_cluster_centroids(
         yield [rows[labels == label].mean(axis=0) for label in np.unique(labels)]
 
 
-def _make_diverse_selector(
-    store: ExampleStore, n: int = 18, m: int = 20, method: Method = "kmeans", seed: int = 0
-) -> Select:
-    """Return a function that chooses the n most picked of m diverse samples (CREDIT-SQL 3.3)."""
+def _select_by_vote(
+    store: ExampleStore, query: ExampleQuery, n: int = 18, m: int = 20, method: Method = "kmeans", seed: int = 0
+) -> tuple[Example, ...]:
+    """Choose the n most picked of m diverse samples (CREDIT-SQL 3.3)."""
 
     def choose_diverse_examples(visible: Sequence[Example]) -> tuple[Example, ...]:
         vectors = np.asarray([vectorize_query(example.sql) for example in visible], dtype=np.float64)
         return tuple(visible[row] for row in choose_diverse_rows(vectors, n, m, seed, method))
 
-    return lambda query: store.cached(("voted", n, m, method, seed), choose_diverse_examples, query.database)
+    return store.cached(("voted", n, m, method, seed), choose_diverse_examples, query.database)
 
 
-def _make_random_selector(store: ExampleStore, k: int = 18, seed: int = 0) -> Select:
-    """Return a function that always chooses the same k random examples (CREDIT-SQL 5.1)."""
+def _select_at_random(store: ExampleStore, query: ExampleQuery, k: int = 18, seed: int = 0) -> tuple[Example, ...]:
+    """Choose k random examples, always the same (CREDIT-SQL 5.1)."""
 
     def choose_random_examples(visible: Sequence[Example]) -> tuple[Example, ...]:
         chance = random.Random(seed)  # noqa: S311 - a sample, not a secret
         return tuple(chance.sample(visible, min(k, len(visible))))
 
-    return lambda query: store.cached(("random", k, seed), choose_random_examples, query.database)
-
-
-def _make_empty_selector(store: ExampleStore, **numbers: object) -> Select:
-    """Return a function that chooses no examples (zero-shot)."""
-    return lambda query: ()
+    return store.cached(("random", k, seed), choose_random_examples, query.database)
 
 
 def choose_examples(
@@ -288,7 +274,7 @@ def choose_examples(
 
     The former show the very tables that are asked about, which no example of the same form over other data does. A
     database without any of its own is shown what it was before. Below the likeness `least` of the numbers none is
-    shown, as in `_make_skeleton_selector`; the words of the whole questions count too, since they name the same tables.
+    shown, as in `_select_by_skeleton`; the words of the whole questions count too, since they name the same tables.
     """
     visible, least = store.seen_by(database), numbers.get("least", 0.0)
     near = visible.near("question", query.question, _LOOKED_AT * k, query.database, shared=False)
@@ -302,13 +288,13 @@ def choose_examples(
     return choose_best_per_question(_take_distinct_examples([(own_examples, k), (others, len(others))]), database)
 
 
-_WAYS: Mapping[str, Callable[..., Select]] = {
-    "skeleton": _make_skeleton_selector,
-    "question": _make_question_selector,
-    "draft": _make_draft_selector,
-    "voted": _make_diverse_selector,
-    "random": _make_random_selector,
-    "none": _make_empty_selector,
+_WAYS: Mapping[str, Callable[..., tuple[Example, ...]]] = {
+    "skeleton": _select_by_skeleton,
+    "question": _select_by_question,
+    "draft": _select_by_draft,
+    "voted": _select_by_vote,
+    "random": _select_at_random,
+    "none": lambda *_, **__: (),  # zero-shot
 }
 
 
@@ -327,4 +313,4 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Ex
     """
     if kind not in _WAYS:
         raise SettingsError(f"no example selector is called {kind!r}; there are {', '.join(_WAYS)}")
-    return ExampleSelector(_WAYS[kind](store, **numbers))
+    return ExampleSelector(partial(_WAYS[kind], store, **numbers))

@@ -320,7 +320,7 @@ class ExampleStore:
         for example in examples:
             batch = by_room.setdefault(get_room(example), {})
             first = batch.setdefault(id_ := example_id(example), example)
-            batch[id_] = replace(first, **_get_example_forms(first) | _get_example_forms(example))
+            batch[id_] = replace(first, **_get_example_forms(example))
         unknown: list[Example] = []
         changes: list[ExampleRecord] = []
         for room, batch in by_room.items():

@@ -358,20 +358,18 @@ def _may_reveal_hidden(entry: Entry, visible: set[str], hidden: set[str]) -> boo
 
 def _drop_conflicting_entries(entries: Sequence[Entry], problems: list[EntryProblem]) -> list[Entry]:
     """Return the entries without terms and metrics that share a name with another."""
+    named = [entry for entry in entries if entry.kind in ("term", "metric")]
     by_phrase: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
-    for entry in entries:
-        for phrase in entry.phrases if entry.kind in ("term", "metric") else ():
+    for entry in named:
+        for phrase in entry.phrases:
             by_phrase[phrase].append(entry)
-    fitting: list[Entry] = []
-    for entry in entries:
-        sharing = (other for phrase in entry.phrases for other in by_phrase[phrase] if other.key != entry.key)
-        other = next(sharing, None) if entry.kind in ("term", "metric") else None
-        if other is None:
-            fitting.append(entry)
-        else:
-            why = f"{_CONTRADICTS} {other.key!r}, which has the same name: keep one, or rename one"
+    conflicts: set[str] = set()
+    for entry in named:
+        if others := [other.key for phrase in entry.phrases for other in by_phrase[phrase] if other.key != entry.key]:
+            why = f"{_CONTRADICTS} {others[0]!r}, which has the same name: keep one, or rename one"
             problems.append(EntryProblem(entry, why))
-    return fitting
+            conflicts.add(entry.key)
+    return [entry for entry in entries if entry.key not in conflicts]
 
 
 def expand_named_definitions(sql: str, entries: Sequence[Entry], dialect: str) -> str:

@@ -71,27 +71,18 @@ class _QueryParts:
         """Return an expression of the query as SQL, with columns qualified by the schema's tables."""
         return self._qualified.of(node).sql(dialect=self.query.schema.dialect)
 
-    def place(self, node: exp.Expr | None) -> Item | None:
-        """Return the table and column that a node refers to; None if it is not a column."""
-        column = self.query.column(node)
-        return column and column.item
-
     def get_compared_columns(self, node: exp.Expr) -> tuple[Item, Item] | None:
         """Return the two columns that an equality compares; None for any other condition."""
-        left, right = (self.place(node.this), self.place(node.expression)) if isinstance(node, exp.EQ) else (None, None)
-        return (left, right) if left and right else None
+        left, right = map(self.query.column, (node.this, node.expression)) if isinstance(node, exp.EQ) else (None, None)
+        return (left.item, right.item) if left and right else None
 
     def reads_any_column(self, node: exp.Expr) -> bool:
         """Whether a part of the query reads a column."""
-        return any(self.place(column) for column in self.query.find(exp.Column, within=node))
+        return any(map(self.query.column, self.query.find(exp.Column, within=node)))
 
     def find_undeclared_joins(self) -> dict[str, tuple[Item, Item]]:
         """Return the conditions that join two tables by columns other than declared keys."""
-        keys = {
-            frozenset(((key.table, a), (key.ref_table, b)))
-            for key in self.query.schema.foreign_keys
-            for a, b in zip(key.columns, key.ref_columns, strict=True)
-        }
+        keys = {frozenset(pair) for key in self.query.schema.foreign_keys for pair in key.pairs}
         pairs = {text: ends for text, node in self.conditions.items() if (ends := self.get_compared_columns(node))}
         return {text: ends for text, ends in pairs.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
 
@@ -102,9 +93,9 @@ def _find_corrected_values(old: _QueryParts, new: _QueryParts, question: str) ->
     def list_comparisons(parts: _QueryParts) -> Iterator[tuple[Item, str]]:
         """Yield each column that a query compares with a text, and the text."""
         for node in parts.conditions.values():
-            place = parts.place(node.this) if isinstance(node, exp.EQ | exp.Like) else None
-            if place and isinstance(node.expression, exp.Literal) and node.expression.is_string:
-                yield place, str(node.expression.this)
+            column = parts.query.column(node.this) if isinstance(node, exp.EQ | exp.Like) else None
+            if column and isinstance(node.expression, exp.Literal) and node.expression.is_string:
+                yield column.item, str(node.expression.this)
 
     before = dict(list_comparisons(old))
     for place, text in list_comparisons(new):

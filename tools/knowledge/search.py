@@ -55,22 +55,17 @@ _PLURAL = re.compile(r"\b([A-Z0-9]{2,})s\b")  # an abbreviation in the plural: S
 # What is certainly meant as a word of its own: an abbreviation, or a word in quotes.
 _JARGON = re.compile(r"(?<![\w.'’-])(?:([A-Z][A-Z0-9&/]*[A-Z0-9])s?|[\"“]([^\"”]{2,40})[\"”])(?![\w'’-])")
 
-_STOP = frozenset(
-    stem_word(word)
-    for word in FUNCTION_WORDS
-    | NUMBER_WORDS.keys()
-    | make_word_set("all any every give its list no not number our per this we were you your")
+_STOP = frozenset(map(stem_word, FUNCTION_WORDS | NUMBER_WORDS.keys())).union(
+    stems("all any every give its list no not number our per this we were you your")
 )
 """Stems that no entry is found by; other stop words may stand in its name: `active until`."""
 
-_ADDRESSES = frozenset(
-    stem_word(fold(word))
-    for word in STOP_WORDS
-    | make_word_set(
-        """achtung always attention aviso beachte bitte caution das dies diese er es fyi hint hinweis immer important
+_ADDRESSES = frozenset(map(stem_word, STOP_WORDS)).union(
+    stems("""
+        achtung always attention aviso beachte bitte caution das dies diese er es fyi hint hinweis immer important
         importante keep merke mind nb never nota note notiz remark remember reminder sie tip toujours warning was
-        wer wichtig"""
-    )
+        wer wichtig
+    """)
 )
 """Stems of words that define nothing before a colon or `ist`: `Please remember: ...`, `Das ist ...`."""
 

@@ -82,11 +82,9 @@ def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: fl
         if item.column and item.column != STAR:
             columns[item.table][item.column] = None
     keys = find_all_joining_keys(schema, columns) if threshold > 0 else ()
-    for key in keys:
-        for table, ends in ((schema.table(key.table), key.columns), (schema.table(key.ref_table), key.ref_columns)):
-            if table:
-                names = columns.setdefault(table.name, {})
-                names.update((column.name, None) for column in map(table.column, ends) if column)
+    for place, column in (end for key in keys for pair in key.pairs for end in pair):
+        if (table := schema.table(place)) and (named := table.column(column)):
+            columns.setdefault(table.name, {})[named.name] = None
     for table in schema.tables:
         if table.name in columns:
             shown_by = table.key or [column.name for column in table.columns[:1]]

@@ -27,7 +27,6 @@ class SchemaLinker:
 
     def __init__(self, schema: Schema, values: ValueIndex | None = None) -> None:
         """Index a schema's names; `link` looks in `values` unless it is given some."""
-        self._schema = schema
         self._values = values
         self._names = NameIndex(schema)
         self._make_table_chooser = cache(partial(TableChooser, schema))
@@ -54,9 +53,9 @@ class SchemaLinker:
         if not values and self._values is not None:
             values = self._values.find(question)
         items = self._score_schema_items(question, history, values[:EVIDENCE])
-        if max_columns is not None and not threshold and self._schema.shown_column_count > max_columns:
+        if max_columns is not None and not threshold and self._names.schema.shown_column_count > max_columns:
             return LinkedSchema(items, self._make_table_chooser().choose(question, items))
-        return LinkedSchema(items, keep_likely_items(self._schema, items, threshold))
+        return LinkedSchema(items, keep_likely_items(self._names.schema, items, threshold))
 
     def _score_schema_items(
         self, question: str, history: Sequence[PastTurn], values: Sequence[ValueMatch]

@@ -7,8 +7,7 @@ tables and columns, function words, numbers inside other things, and parts of lo
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 
 from ..database import Schema
 from ..derived import cache_in_first_argument
@@ -40,13 +39,13 @@ def select_likely_values(text: str, matches: Sequence[ValueMatch], schema: Schem
             the text in which values were found, those found further on are left out.
         schema: The tables in play; values of others are left out.
     """
-    reader, ends = _MentionClassifier(TokenizedQuestion(text), schema, matches), map_foreign_key_partners(schema)
+    reader, joined = _MentionClassifier(TokenizedQuestion(text), schema, matches), _list_joined_columns(schema)
     likely: list[ValueMatch] = []
     for match in matches:
         if not (schema.column(match.table, match.column) and reader.is_value_meant(match)):
             continue
         same = [other for other in likely if (other.start, other.end) == (match.start, match.end)]
-        copy = any(other.value == match.value and _get_key(other) in ends.get(_get_key(match), ()) for other in same)
+        copy = any(other.value == match.value and {_get_key(other), _get_key(match)} in joined for other in same)
         if not copy and len(same) < _A_MENTION:
             likely.append(match)
     return tuple(likely)
@@ -61,15 +60,10 @@ def _get_key(match: ValueMatch) -> Place:
 
 
 @cache_in_first_argument
-def map_foreign_key_partners(schema: Schema) -> Mapping[Place, set[Place]]:
-    """Map each foreign key column to the columns at the other end of the key."""
-    ends: dict[Place, set[Place]] = defaultdict(set)
-    for key in schema.foreign_keys:
-        for column, target in zip(key.columns, key.ref_columns, strict=True):
-            near, far = (key.table.lower(), column.lower()), (key.ref_table.lower(), target.lower())
-            ends[near].add(far)
-            ends[far].add(near)
-    return ends
+def _list_joined_columns(schema: Schema) -> frozenset[Set[Place]]:
+    """Return the pairs of columns that foreign keys join."""
+    pairs = (pair for key in schema.foreign_keys for pair in key.pairs)
+    return frozenset(frozenset((table.lower(), column.lower()) for table, column in pair) for pair in pairs)
 
 
 class _MentionClassifier:

@@ -84,8 +84,7 @@ class ValueStore:
             Path(self._path).unlink(missing_ok=True)
 
     def list_columns(self) -> list[StoredColumn]:
-        rows = self._db.execute("SELECT id, tbl, name, state, held FROM col ORDER BY id")
-        return [StoredColumn(*row) for row in rows]
+        return list(starmap(StoredColumn, self._db.execute("SELECT id, tbl, name, state, held FROM col ORDER BY id")))
 
     def add(self, column: int, count: int, texts: Sequence[str], state: str) -> None:
         """Add values of a column and set its state, unless another process was faster."""
