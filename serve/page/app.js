@@ -6,7 +6,7 @@ import { Help, Lessons, SignIn, SignInAgain } from "./dialogs.js";
 import { html, render, useEffect, useRef, useState } from "./html.js";
 import { Icon } from "./icons.js";
 import { useKept } from "./kept.js";
-import { useKeys } from "./keys.js";
+import { useFocus, useKeys } from "./keys.js";
 import { say, setLabels } from "./labels.js";
 import { Schema } from "./schema.js";
 import { named, Threads } from "./threads.js";
@@ -82,6 +82,7 @@ function Page({ me, enter }) {
     document.title = shown ? `${named(shown)} – ${me.database}` : `${me.database} – tableturn`;
   }, [thread, threads]);
   useStay(talk.turns);
+  useFocus();
   useKeys(single, {
     "/": focusQuestion, n: begin, t: () => toggle("threads"), s: () => toggle("schema"), d: toggleTheme, "?": () => setHelp(true),
     j: () => step(1), k: () => step(-1),

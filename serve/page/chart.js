@@ -12,6 +12,7 @@ const KINDS = {
 
 const NARROW = 480;
 const SERIES = 8;
+const LINES = /\S.{0,35}(?=\s|$)|\S{36}/g; // of an axis title on a phone
 /** What was chosen for each result, so that a look at its table loses nothing. */
 const choices = new Map();
 
@@ -88,12 +89,12 @@ function inOurColours(spec) {
   return { ...spec, encoding: { ...spec.encoding, color: { ...color, scale } } };
 }
 
-/** The same chart for a phone: names below bars are tilted, and those beside bars are cut, or they leave no room. */
+/** The same chart for a phone: long titles take several lines; names below bars are tilted, and those beside bars are cut, or they leave no room. */
 function narrowed(spec) {
-  const { x, y } = spec.encoding ?? {};
-  if (x?.axis?.labelAngle === 0) return { ...spec, encoding: { ...spec.encoding, x: { ...x, axis: { ...x.axis, labelAngle: -40, labelLimit: 90, labelOverlap: false } } } };
-  if (y?.axis?.labelLimit) return { ...spec, encoding: { ...spec.encoding, y: { ...y, axis: { ...y.axis, labelLimit: 110 } } } };
-  return spec;
+  const { x, y, ...others } = spec.encoding ?? {};
+  const tilted = x?.axis?.labelAngle === 0 && { labelAngle: -40, labelLimit: 90, labelOverlap: false };
+  const fitted = (channel, labels) => ({ ...channel, axis: { ...channel.axis, title: channel.title?.match(LINES), ...labels } });
+  return spec.encoding ? { ...spec, encoding: { ...others, ...(x && { x: fitted(x, tilted) }), ...(y && { y: fitted(y, y.axis?.labelLimit && { labelLimit: 110 }) }) } } : spec;
 }
 
 /** Whether all numbers are whole: a count has no marks at its tenths. */

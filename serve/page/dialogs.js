@@ -42,6 +42,10 @@ export function Lessons({ open, onClose }) {
   const load = () => get("lessons").then((found) => (setLessons(found), setEdited(""), setProblem(null)), setProblem);
   useEffect(() => void (open && load()), [open]);
   const change = (request) => request.then(load, setProblem);
+  const edit = (which, section) => {
+    setEdited(which);
+    setTimeout(() => section.querySelector("input").focus());
+  };
   const edits = (lesson) => (lesson.kind === "answer" ? [["page_edit_question", "page_new_question", lesson.name], ["page_edit_query", "page_new_query", lesson.meaning]]
     : [["page_edit_meaning", "page_new_meaning", lesson.meaning]]);
   return html`<${Dialog} title=${say("page_saved")} open=${open} onClose=${onClose}>
@@ -51,10 +55,10 @@ export function Lessons({ open, onClose }) {
       <p><b dir="auto">${lesson.name}</b> <span class="quiet">${[say(KINDS[lesson.kind]), lesson.author, lesson.added.slice(0, 10), lesson.unchecked && say("page_unchecked", { why: lesson.unchecked })].filter(Boolean).join(" · ")}</span></p>
       ${lesson.meaning !== lesson.name && html`<p class="text" dir="auto">${lesson.kind === "answer" ? html`<code>${lesson.meaning}</code>` : lesson.meaning}</p>`}
       <div class="buttons">
-        ${edits(lesson).map(([edit]) => html`<button onClick=${() => setEdited(lesson.id + edit)}>${say(edit)}</button>`)}
+        ${edits(lesson).map(([name]) => html`<button onClick=${({ target }) => edit(lesson.id + name, target.closest("section"))}>${say(name)}</button>`)}
         <button onClick=${() => change(remove(`lessons/${lesson.id}`))}>${say("page_remove")}</button>
       </div>
-      ${edits(lesson).map(([edit, label, text]) => edited === lesson.id + edit && html`<${Line} label=${say(label)} button=${say("page_save")} needed given=${text}
+      ${edits(lesson).map(([name, label, text]) => edited === lesson.id + name && html`<${Line} label=${say(label)} button=${say("page_save")} needed given=${text}
         onGiven=${(now) => change(patch(`lessons/${lesson.id}`, { text: now }))} />`)}
     </section>`)}
   </${Dialog}>`;
@@ -91,7 +95,7 @@ function Token({ onDone }) {
   return html`<div>
     <form class="line" onSubmit=${submit}>
       <input hidden name="user" autocomplete="username" value="tableturn" readonly />
-      <label>${say("page_token")}<input name="token" type="password" autocomplete="current-password" required /></label>
+      <label>${say("page_token")}<input name="token" type="password" autocomplete="current-password" required autofocus /></label>
       <button class="main">${say("page_sign_in")}</button></form>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
   </div>`;
