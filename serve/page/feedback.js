@@ -53,11 +53,7 @@ export function Feedback({ turn, tools }) {
     else if (turn.wording && open === "right") place.current.querySelector(".panel form").requestSubmit(); // its words were proposed
     else unfold("right");
   };
-  const onKeyDown = (event) => {
-    if (event.key !== "Escape" || !open) return;
-    event.preventDefault(); // the turn goes on
-    setOpen(null);
-  };
+  const onKeyDown = (event) => event.key === "Escape" && open && (event.preventDefault(), setOpen(null)); // a turn goes on
   return html`<div class="feedback" ref=${place} onKeyDown=${onKeyDown}>
     <div class="buttons">
       ${turn.answer.answered && html`<button aria-pressed=${String(given === "approve")} aria-expanded=${String(open === "right")} onClick=${right}><${Icon} name="up" />${say("page_right")}</button>`}

@@ -22,19 +22,15 @@ export function useKeys(single, actions, stop) {
 }
 
 /** Gives the focus back to what had it before, in the same turn, when what has it leaves the page or is disabled. */
-export function useFocus() {
-  useEffect(() => {
-    let held = []; // what had the focus, the latest first, each with its turn
-    const hold = ({ target }) => (held = [[target, target.closest(".turn")], ...held].slice(0, 20));
-    const keep = () => {
-      const [now, turn] = held[0] ?? [];
-      if (!now || takes(now) || ![document.body, now].includes(document.activeElement)) return;
-      const others = turn?.isConnected ? [...held.filter(([, other]) => other === turn), [turn]] : [...held, [document.getElementById("question")]];
-      others.find(([each]) => takes(each) && (each.focus({ preventScroll: true }), document.activeElement === each));
-    };
-    addEventListener("focusin", hold);
-    new MutationObserver(keep).observe(document.body, { childList: true, subtree: true, attributeFilter: ["disabled", "hidden", "inert"] });
-  }, []);
+export function keepFocus() {
+  let held = []; // what had the focus, the latest first, each with its turn
+  addEventListener("focusin", ({ target }) => (held = [[target, target.closest(".turn")], ...held].slice(0, 20)));
+  new MutationObserver(() => {
+    const [now, turn] = held[0] ?? [];
+    if (!now || takes(now) || ![document.body, now].includes(document.activeElement)) return;
+    const others = turn?.isConnected ? [...held.filter(([, other]) => other === turn), [turn]] : held;
+    others.find(([each]) => takes(each) && (each.focus({ preventScroll: true }), document.activeElement === each));
+  }).observe(document.body, { childList: true, subtree: true, attributeFilter: ["disabled", "hidden", "inert"] });
 }
 
 const takes = (element) => element.isConnected && !element.disabled && !element.closest("[hidden], [inert]");

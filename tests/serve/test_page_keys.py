@@ -81,9 +81,8 @@ def test_an_answer_is_looked_at_and_judged_with_keys_alone(visit: Visit, shop: P
     assert page.evaluate(NAMED) == "points", "it can be pressed again"
     assert cells(page) == ["Ada", "Bo", "Cy"]
     press_to(page, "CSV")
-    with page.expect_download() as download:
+    with page.expect_request(lambda request: "/export?format=csv" in request.url):
         page.keyboard.press("Enter")
-    assert download.value.suggested_filename == "Who has the most points.csv"
     press_to(page, "What it rests on")
     page.keyboard.press("Enter")
     last(page).get_by_text("How sure, from 0 to 1").wait_for()
