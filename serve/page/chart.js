@@ -12,7 +12,6 @@ const KINDS = {
 
 const NARROW = 480;
 const SERIES = 8;
-const LINES = /\S.{0,35}(?=\s|$)|\S{36}/g; // of an axis title on a phone
 /** What was chosen for each result, so that a look at its table loses nothing. */
 const choices = new Map();
 
@@ -93,7 +92,7 @@ function inOurColours(spec) {
 function narrowed(spec) {
   const { x, y, ...others } = spec.encoding ?? {};
   const tilted = x?.axis?.labelAngle === 0 && { labelAngle: -40, labelLimit: 90, labelOverlap: false };
-  const fitted = (channel, labels) => ({ ...channel, axis: { ...channel.axis, title: channel.title?.match(LINES), ...labels } });
+  const fitted = (channel, labels) => ({ ...channel, axis: { ...channel.axis, title: channel.title?.match(/\S.{0,35}(?=\s|$)|\S{36}/g), ...labels } });
   return spec.encoding ? { ...spec, encoding: { ...others, ...(x && { x: fitted(x, tilted) }), ...(y && { y: fitted(y, y.axis?.labelLimit && { labelLimit: 110 }) }) } } : spec;
 }
 

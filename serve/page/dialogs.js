@@ -8,6 +8,7 @@ export function Dialog({ title, open, onClose, children }) {
   const place = useRef(null);
   useEffect(() => {
     if (open && !place.current.open) place.current.showModal();
+    if (open) focus(place.current.querySelector("form input:not([hidden])")); // not its first button
     if (!open && place.current.open) place.current.close();
   }, [open]);
   return html`<dialog ref=${place} onClose=${onClose} aria-label=${title}>
@@ -93,7 +94,7 @@ function Token({ onDone }) {
   return html`<div>
     <form class="line" onSubmit=${submit}>
       <input hidden name="user" autocomplete="username" value="tableturn" readonly />
-      <label>${say("page_token")}<input name="token" type="password" autocomplete="current-password" required autofocus /></label>
+      <label>${say("page_token")}<input name="token" type="password" autocomplete="current-password" required /></label>
       <button class="main">${say("page_sign_in")}</button></form>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
   </div>`;

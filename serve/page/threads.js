@@ -44,7 +44,7 @@ export function Threads({ threads, unlisted, more, load, find, current, onDelete
     ${threads.length === 0 && html`<p class="quiet">${say(search ? "page_not_found" : "page_none_yet")}</p>`}
     ${more && html`<button class="link" onClick=${load}>${say("page_older")}</button>`}
     <${Dialog} title=${say("page_rename_this")} open=${renamed !== null} onClose=${() => setRenamed(null)}>
-      <form class="line" onSubmit=${rename}><label>${say("page_name")}<input name="title" maxlength="200" required autofocus value=${renamed ? named(renamed) : ""} /></label>
+      <form class="line" onSubmit=${rename}><label>${say("page_name")}<input name="title" maxlength="200" required value=${renamed ? named(renamed) : ""} /></label>
         <button class="main">${say("page_rename")}</button></form>
       ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
     </${Dialog}>
