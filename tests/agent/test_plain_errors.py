@@ -81,7 +81,7 @@ def test_every_error_of_a_server_has_german_words(status: int) -> None:
 @pytest.mark.parametrize(
     ("error", "german"),
     [
-        (KeyError("<html><title>Sign in</title>"), "dort antwortet eine Webseite 'Sign in': die Basis-URL prüfen"),
+        (KeyError("<html><title>Sign in</title>"), "dort antwortet die Webseite 'Sign in': die Basis-URL prüfen"),
         (KeyError("<!doctype html>"), "dort antwortet eine Webseite: die Basis-URL prüfen"),
         (KeyError("choices"), "hat in einem unbekannten Format geantwortet: prüfen"),
         (RemoteProtocolError("gone"), "hat die Verbindung geschlossen (gone): prüfen, ob der Server läuft"),
