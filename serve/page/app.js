@@ -5,8 +5,8 @@ import { isNew, useConversation } from "./conversation.js";
 import { Help, Lessons, SignIn, SignInAgain } from "./dialogs.js";
 import { html, render, useEffect, useRef, useState } from "./html.js";
 import { Icon } from "./icons.js";
-import { useKept } from "./kept.js";
-import { useKeys } from "./keys.js";
+import { keep, useKept } from "./kept.js";
+import { keepFocus, useKeys } from "./keys.js";
 import { say, setLabels } from "./labels.js";
 import { Schema } from "./schema.js";
 import { named, Threads } from "./threads.js";
@@ -130,11 +130,7 @@ function Page({ me, enter }) {
 function useThread() {
   const read = () => location.hash.slice(1) || null;
   const [thread, setThread] = useState(read);
-  useEffect(() => {
-    const follow = () => setThread(read());
-    for (const kind of ["hashchange", "popstate"]) addEventListener(kind, follow);
-    return () => ["hashchange", "popstate"].forEach((kind) => removeEventListener(kind, follow));
-  }, []);
+  useEffect(() => addEventListener("hashchange", () => setThread(read())), []);
   const go = (id) => {
     if (id !== read()) history.pushState(null, "", id ? `#${id}` : location.pathname + location.search);
     setThread(id);
@@ -154,11 +150,7 @@ function useTheme() {
     const next = theme === "dark" ? "light" : "dark";
     document.documentElement.dataset.theme = next;
     setChosen(next);
-    try {
-      localStorage.setItem("tableturn-theme", next);
-    } catch {
-      // Then it holds until the page is closed.
-    }
+    keep("theme", next);
   };
   return [theme, toggle];
 }
@@ -169,8 +161,7 @@ function useStay(turns) {
   const before = useRef("");
   const place = () => document.querySelector(".turns");
   useEffect(() => {
-    const look = () => (near.current = place().scrollHeight - place().scrollTop - place().clientHeight < 120);
-    place().addEventListener("scroll", look);
+    place().addEventListener("scroll", () => (near.current = place().scrollHeight - place().scrollTop - place().clientHeight < 120));
   }, []);
   useEffect(() => {
     const last = turns.at(-1);
@@ -201,4 +192,5 @@ function step(by) {
   next?.scrollIntoView({ block: "start" });
 }
 
+keepFocus();
 render(html`<${Door} />`, document.getElementById("app"));

@@ -88,12 +88,12 @@ function inOurColours(spec) {
   return { ...spec, encoding: { ...spec.encoding, color: { ...color, scale } } };
 }
 
-/** The same chart for a phone: names below bars are tilted, and those beside bars are cut, or they leave no room. */
+/** The same chart for a phone: long titles take several lines; names below bars are tilted, and those beside bars are cut, or they leave no room. */
 function narrowed(spec) {
-  const { x, y } = spec.encoding ?? {};
-  if (x?.axis?.labelAngle === 0) return { ...spec, encoding: { ...spec.encoding, x: { ...x, axis: { ...x.axis, labelAngle: -40, labelLimit: 90, labelOverlap: false } } } };
-  if (y?.axis?.labelLimit) return { ...spec, encoding: { ...spec.encoding, y: { ...y, axis: { ...y.axis, labelLimit: 110 } } } };
-  return spec;
+  const { x, y, ...others } = spec.encoding ?? {};
+  const tilted = x?.axis?.labelAngle === 0 && { labelAngle: -40, labelLimit: 90, labelOverlap: false };
+  const fitted = (channel, labels) => ({ ...channel, axis: { ...channel.axis, title: channel.title?.match(/\S.{0,35}(?=\s|$)|\S{36}/g), ...labels } });
+  return spec.encoding ? { ...spec, encoding: { ...others, ...(x && { x: fitted(x, tilted) }), ...(y && { y: fitted(y, y.axis?.labelLimit && { labelLimit: 110 }) }) } } : spec;
 }
 
 /** Whether all numbers are whole: a count has no marks at its tenths. */

@@ -24,7 +24,7 @@ export function Composer({ inert, tools, approve, setApprove, left }) {
         value=${text} onInput=${(event) => setText(event.target.value)} onKeyDown=${onKeyDown}></textarea>
       ${tools.running
         ? html`<button type="button" class="main round" aria-label=${say("page_stop")} onClick=${tools.stop}><${Icon} name="stop" /></button>`
-        : html`<button class="main round" aria-label=${say("page_ask")} disabled=${!text.trim()}><${Icon} name="send" /></button>`}
+        : html`<button class="main round" aria-label=${say("page_ask")} aria-disabled=${String(!text.trim())}><${Icon} name="send" /></button>`}
     </div>
     <div class="buttons quiet"><label class="check"><input type="checkbox" checked=${approve} onChange=${(event) => setApprove(event.target.checked)} /> ${say("page_show_first")}</label><span class="gap"></span>${left != null && html`<span>${say("page_left", { dollars: dollars(Math.max(left, 0)) })}</span>`}</div>
   </form>`;

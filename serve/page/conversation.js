@@ -27,6 +27,11 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     if (turn.status === "running" && !isNew(turn)) follow(turn.id, `turns/${turn.id}/events`);
   };
 
+  /** Adds the turns of the conversation that are not here. */
+  const read = (here) => get(`threads/${thread}?rows=${SHOWN_ROWS}`).then(({ turns: found }) => {
+    if (shown.current === thread) found.filter(({ id }) => !here.some((turn) => turn.id === id)).forEach(add);
+  });
+
   useEffect(() => {
     if (shown.current === thread) return;
     shown.current = thread;
@@ -35,24 +40,13 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     setTurns([]);
     setProblem(null);
     if (thread === null) return;
-    get(`threads/${thread}?rows=${SHOWN_ROWS}`).then((found) => {
-      if (shown.current !== thread) return;
-      setTurns(found.turns.map(living));
-      const running = found.turns.find((turn) => turn.status === "running");
-      if (running) follow(running.id, `turns/${running.id}/events`);
-    }, setProblem);
+    read([]).catch(setProblem);
   }, [thread]);
 
   useEffect(() => {
     const look = () => {
       if (thread === null || document.hidden || turns.some((turn) => turn.status === "running")) return;
-      get(`threads/${thread}?rows=${SHOWN_ROWS}`).then(({ turns: found }) => {
-        const others = found.filter(({ id }) => !turns.some((turn) => turn.id === id));
-        if (shown.current !== thread || others.length === 0) return;
-        setTurns((all) => [...all, ...others.map(living)]);
-        const running = others.find((turn) => turn.status === "running");
-        if (running) follow(running.id, `turns/${running.id}/events`);
-      }, () => {}); // what is shown stays
+      read(turns).catch(() => {}); // what is shown stays
     };
     addEventListener("focus", look);
     return () => removeEventListener("focus", look);

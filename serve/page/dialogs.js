@@ -8,6 +8,7 @@ export function Dialog({ title, open, onClose, children }) {
   const place = useRef(null);
   useEffect(() => {
     if (open && !place.current.open) place.current.showModal();
+    if (open) focus(place.current.querySelector("form input:not([hidden])")); // not its first button
     if (!open && place.current.open) place.current.close();
   }, [open]);
   return html`<dialog ref=${place} onClose=${onClose} aria-label=${title}>
@@ -15,19 +16,21 @@ export function Dialog({ title, open, onClose, children }) {
   </dialog>`;
 }
 
-/** A field with a button; `other` is a second button, with what it does; `hint` stands in the empty field. */
-export function Line({ label, button, onGiven, other, needed = false, given = "", hint = "" }) {
+/** A field with a button; `other` is a second button, with what it does; `hint` stands in the empty field; `focused` has the keys at once. */
+export function Line({ label, button, onGiven, other, needed = false, focused = false, given = "", hint = "" }) {
   const [text, setText] = useState(given);
   const submit = (event) => {
     event.preventDefault();
     onGiven(text.trim());
   };
   return html`<form class="line" onSubmit=${submit}>
-    <label>${label}<input maxlength="10000" required=${needed} placeholder=${hint} value=${text} onInput=${(event) => setText(event.target.value)} /></label>
+    <label>${label}<input ref=${focused ? focus : null} maxlength="10000" required=${needed} placeholder=${hint} value=${text} onInput=${(event) => setText(event.target.value)} /></label>
     <button>${button}</button>
     ${other && html`<button type="button" onClick=${() => other[1](text.trim())}>${other[0]}</button>`}
   </form>`;
 }
+
+const focus = (field) => field?.focus();
 
 const KINDS = {
   answer: "page_answer", term: "page_term", metric: "page_metric", table: "page_of_table", column: "page_column", join: "page_join",
@@ -51,10 +54,10 @@ export function Lessons({ open, onClose }) {
       <p><b dir="auto">${lesson.name}</b> <span class="quiet">${[say(KINDS[lesson.kind]), lesson.author, lesson.added.slice(0, 10), lesson.unchecked && say("page_unchecked", { why: lesson.unchecked })].filter(Boolean).join(" · ")}</span></p>
       ${lesson.meaning !== lesson.name && html`<p class="text" dir="auto">${lesson.kind === "answer" ? html`<code>${lesson.meaning}</code>` : lesson.meaning}</p>`}
       <div class="buttons">
-        ${edits(lesson).map(([edit]) => html`<button onClick=${() => setEdited(lesson.id + edit)}>${say(edit)}</button>`)}
+        ${edits(lesson).map(([name]) => html`<button onClick=${() => setEdited(lesson.id + name)}>${say(name)}</button>`)}
         <button onClick=${() => change(remove(`lessons/${lesson.id}`))}>${say("page_remove")}</button>
       </div>
-      ${edits(lesson).map(([edit, label, text]) => edited === lesson.id + edit && html`<${Line} label=${say(label)} button=${say("page_save")} needed given=${text}
+      ${edits(lesson).map(([name, label, text]) => edited === lesson.id + name && html`<${Line} label=${say(label)} button=${say("page_save")} needed focused given=${text}
         onGiven=${(now) => change(patch(`lessons/${lesson.id}`, { text: now }))} />`)}
     </section>`)}
   </${Dialog}>`;

@@ -53,7 +53,8 @@ export function Feedback({ turn, tools }) {
     else if (turn.wording && open === "right") place.current.querySelector(".panel form").requestSubmit(); // its words were proposed
     else unfold("right");
   };
-  return html`<div class="feedback" ref=${place}>
+  const onKeyDown = (event) => event.key === "Escape" && open && (event.preventDefault(), setOpen(null)); // a turn goes on
+  return html`<div class="feedback" ref=${place} onKeyDown=${onKeyDown}>
     <div class="buttons">
       ${turn.answer.answered && html`<button aria-pressed=${String(given === "approve")} aria-expanded=${String(open === "right")} onClick=${right}><${Icon} name="up" />${say("page_right")}</button>`}
       ${(turn.answer.sql || turn.answer.status !== "failed") && html`<button aria-pressed=${String(given === "down" || given === "correct")} aria-expanded=${String(open === "wrong")} onClick=${() => toggle("wrong")}><${Icon} name="down" />${say("page_wrong")}</button>`}

@@ -3,15 +3,15 @@ import { useState } from "./html.js";
 
 export function useKept(name, otherwise) {
   const [value, setValue] = useState(() => read(name, otherwise));
-  const keep = (next) => {
-    setValue(next);
-    try {
-      localStorage.setItem(`tableturn-${name}`, JSON.stringify(next));
-    } catch {
-      // Then it holds until the page is closed.
-    }
-  };
-  return [value, keep];
+  return [value, (next) => (setValue(next), keep(name, JSON.stringify(next)))];
+}
+
+export function keep(name, text) {
+  try {
+    localStorage.setItem(`tableturn-${name}`, text);
+  } catch {
+    // Then it holds until the page is closed.
+  }
 }
 
 function read(name, otherwise) {

@@ -1,4 +1,4 @@
-// Keys that work anywhere on the page; dialogs.js tells people of them.
+// Keys that work anywhere on the page, of which dialogs.js tells people; and the focus, which stays where they work.
 import { useEffect } from "./html.js";
 
 /**
@@ -20,3 +20,17 @@ export function useKeys(single, actions, stop) {
     return () => removeEventListener("keydown", onKey);
   });
 }
+
+/** Gives the focus back to what had it before, in the same turn, when what has it leaves the page or is disabled. */
+export function keepFocus() {
+  let held = []; // what had the focus, the latest first, each with its turn
+  addEventListener("focusin", ({ target }) => (held = [[target, target.closest(".turn")], ...held].slice(0, 20)));
+  new MutationObserver(() => {
+    const [now, turn] = held[0] ?? [];
+    if (!now || takes(now) || ![document.body, now].includes(document.activeElement)) return;
+    const others = turn?.isConnected ? [...held.filter(([, other]) => other === turn), [turn]] : held;
+    others.find(([each]) => takes(each) && (each.focus({ preventScroll: true }), document.activeElement === each));
+  }).observe(document.body, { childList: true, subtree: true, attributeFilter: ["disabled", "hidden", "inert"] });
+}
+
+const takes = (element) => element.isConnected && !element.disabled && !element.closest("[hidden], [inert]");

@@ -23,12 +23,7 @@ export function Editor({ text, label, actions, onCancel }) {
   const [now, setNow] = useState(text);
   const [waits, setWaits] = useState(false);
   const area = useRef(null);
-  useLayoutEffect(() => { // before the browser takes another key
-    const turn = area.current.closest(".turn");
-    area.current.focus();
-    // The keys go on from here, once the editor is out of the page.
-    return () => queueMicrotask(() => document.activeElement === document.body && turn.focus({ preventScroll: true }));
-  }, []);
+  useLayoutEffect(() => area.current.focus(), []); // before the browser takes another key
   const act = async (does) => {
     setWaits(true);
     await does(area.current.value); // which may be newer than what is drawn

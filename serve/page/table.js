@@ -71,16 +71,18 @@ function Pager({ view, page, move, told }) {
   };
   const numbers = told.match(/\d[\d.,]*\d|\d/g) ?? []; // 1.234,5 is one number
   const [first, known] = [page.offset + 1, !page.search && !page.truncated && numbers.includes(number(page.total, 0, marks))];
+  const end = Math.floor((page.total - 1) / PAGE) * PAGE;
+  const [atFirst, atLast] = [page.offset === 0, last >= page.total].map(String); // such a button keeps the focus
   const range = page.total <= PAGE ? !known && count : say("page_range", { first, last, count: known ? number(page.total, 0, marks) : count }, marks);
   return html`<div class="pager">
     ${(many || page.rows.length > 3) && html`<input type="search" placeholder=${say("page_filter")} aria-label=${say("page_filter")} maxlength="200" value=${view.search}
       onInput=${(event) => later(() => move({ search: event.target.value }))} />`}
     <span class="quiet" role="status">${range}</span>
     ${page.total > PAGE && html`<span class="buttons">
-      <button aria-label=${say("page_first")} disabled=${page.offset === 0} onClick=${() => move({ offset: 0 })}>«</button>
-      <button disabled=${page.offset === 0} onClick=${() => move({ offset: Math.max(page.offset - PAGE, 0) })}>${say("page_previous")}</button>
-      <button disabled=${last >= page.total} onClick=${() => move({ offset: page.offset + PAGE })}>${say("page_next")}</button>
-      <button aria-label=${say("page_last")} disabled=${last >= page.total} onClick=${() => move({ offset: Math.floor((page.total - 1) / PAGE) * PAGE })}>»</button>
+      <button aria-label=${say("page_first")} aria-disabled=${atFirst} onClick=${() => move({ offset: 0 })}>«</button>
+      <button aria-disabled=${atFirst} onClick=${() => move({ offset: Math.max(page.offset - PAGE, 0) })}>${say("page_previous")}</button>
+      <button aria-disabled=${atLast} onClick=${() => move({ offset: Math.min(page.offset + PAGE, end) })}>${say("page_next")}</button>
+      <button aria-label=${say("page_last")} aria-disabled=${atLast} onClick=${() => move({ offset: end })}>»</button>
     </span>`}
   </div>`;
 }

@@ -20,10 +20,9 @@ export function Threads({ threads, unlisted, more, load, find, current, onDelete
     const title = event.target.elements.title.value.trim();
     await patch(`threads/${renamed.id}`, { title }).then(() => (onChanged(), setProblem(null), setRenamed(null)), setProblem);
   };
-  const destroy = async () => {
-    const { id } = deleted;
+  const destroy = ({ id }) => {
     setDeleted(null);
-    await remove(`threads/${id}`).then(() => onDeleted(id), setProblem);
+    remove(`threads/${id}`).then(() => onDeleted(id), setProblem);
   };
   const [search, setSearch] = useState("");
   const timer = useRef(null);
@@ -52,7 +51,7 @@ export function Threads({ threads, unlisted, more, load, find, current, onDelete
     <${Dialog} title=${say("page_delete_this")} open=${deleted !== null} onClose=${() => setDeleted(null)}>
       <p class="text">${deleted ? named(deleted) : ""}</p>
       <p>${say("page_for_good")}</p>
-      <div class="buttons"><button class="danger" onClick=${destroy}>${say("page_delete")}</button><button onClick=${() => setDeleted(null)}>${say("page_keep")}</button></div>
+      <div class="buttons"><button class="danger" onClick=${() => destroy(deleted)}>${say("page_delete")}</button><button onClick=${() => setDeleted(null)}>${say("page_keep")}</button></div>
     </${Dialog}>
   </nav>`;
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from httpx import RemoteProtocolError
 from tableturn import SQLAgent
 from tableturn.agent.model.replies import make_model_error
 from tableturn.tools.database import Cancellation, Database, Limits
@@ -47,6 +48,7 @@ def test_what_an_engine_or_a_system_says_stays_true(error: Exception, says: str)
     assert IN_ENGLISH.say_error(error) == says
 
 
+TOO_LATE = "the model's reply was not complete after 60 s: try again, or raise request_seconds"
 TOO_BUSY = "model m reports too many requests, or no quota left (slow down): wait, or check the plan and its limits"
 
 
@@ -58,6 +60,7 @@ TOO_BUSY = "model m reports too many requests, or no quota left (slow down): wai
             "The model's server is overloaded or failing (status 503). Try again in a minute.",
             "Der Server des Modells ist überlastet oder gestört (Status 503). In einer Minute noch einmal fragen.",
         ),
+        (TOO_LATE, TOO_LATE, "Die Antwort des Modells war nach 60 s nicht fertig: noch einmal fragen oder request_"),
         (TOO_BUSY, TOO_BUSY, "Modell m meldet zu viele Anfragen oder ein erschöpftes Kontingent (slow down): warten"),
     ],
 )
@@ -73,6 +76,22 @@ def test_every_error_of_a_server_has_german_words(status: int) -> None:
 
     error = make_model_error("m", Refused("why"))
     assert Labels("de").say_error(error).startswith(("Modell m", "Der Server des Modells")), error
+
+
+@pytest.mark.parametrize(
+    ("error", "german"),
+    [
+        (KeyError("<html><title>Sign in</title>"), "dort antwortet die Webseite 'Sign in': die Basis-URL prüfen"),
+        (KeyError("<!doctype html>"), "dort antwortet eine Webseite: die Basis-URL prüfen"),
+        (KeyError("choices"), "hat in einem unbekannten Format geantwortet: prüfen"),
+        (RemoteProtocolError("gone"), "hat die Verbindung geschlossen (gone): prüfen, ob der Server läuft"),
+    ],
+)
+def test_replies_that_are_none_of_a_model_are_told_in_german(error: Exception, german: str) -> None:
+    said = make_model_error("m", error)
+    assert IN_ENGLISH.say_error(said) == str(said)
+    assert Labels("de").say_error(said).startswith("Modell m ")
+    assert german in Labels("de").say_error(said)
 
 
 def test_replies_without_a_query_say_what_to_do_and_later_turns_what_happened(shop: Path) -> None:

@@ -17,7 +17,6 @@ from tests.serve.pages import NAMES, Visit, ask, cells, last, pane, unfold_query
 from tests.support.openai_server import fails, says, sql
 
 pytest.importorskip("playwright", reason="playwright is not installed: make test-extras")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed: make test-extras")
 
 pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 browser, visit, width = pages.browser, pages.visit, pages.width
@@ -84,7 +83,7 @@ def test_a_query_is_edited_and_run_again(visit: Visit, shop: Path) -> None:
     page.locator(".editor textarea:focus").wait_for()
     area.press("Escape")
     area.wait_for(state="detached")
-    assert page.evaluate("document.activeElement.className") == "turn", "the keys go on from where they were"
+    assert page.evaluate("document.activeElement.closest('.turn') !== null"), "the keys go on from where they were"
     last(page).get_by_role("button", name="Edit and run").click()
     area.fill("SELECT nothing")
     page.get_by_role("button", name="Run", exact=True).click()
@@ -494,71 +493,6 @@ def test_no_text_becomes_a_part_of_the_page(visit: Visit, shop: Path) -> None:
     pane(page, "Schema").get_by_text(HOSTILE).first.wait_for()
     assert pane(page, "Conversations").get_by_role("link", name=HOSTILE).first.is_visible()
     assert page.locator("#app img, #app script").count() == 0
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_can_be_used_without_seeing_it(visit: Visit, shop: Path, scheme: str) -> None:
-    replies = [says("Ask back: Which ones?\n1. in Paris\n2. all"), sql(NAMES), fails(401, "no such key")]
-    page = visit(shop, replies, examples="none")
-    page.emulate_media(color_scheme=scheme)
-    page.get_by_label("Your question").wait_for()
-    finds_nothing_moderate(page, "empty")
-    ask(page, "Who are they?")
-    finds_nothing_moderate(page, "asked back")
-    last(page).get_by_role("button", name="all").click()
-    last(page).locator(".feedback").wait_for()
-    for summary in last(page).locator("summary").all():
-        summary.click()
-    last(page).get_by_role("button", name="Wrong").click()
-    finds_nothing_moderate(page, "answer")
-    ask(page, "And now?")
-    finds_nothing_moderate(page, "error")
-    pane(page, "Schema").locator("summary").first.click()
-    finds_nothing_moderate(page, "schema")
-    page.get_by_role("banner").get_by_role("button", name="Keys").click()
-    finds_nothing_moderate(page, "keys")
-    page.keyboard.press("Escape")
-    pane(page, "Conversations")
-    finds_nothing_moderate(page, "conversations")
-    heard = page.locator("div.unseen[role=status]").inner_text()
-    assert "no such key" in heard
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_answers_of_all_shapes_can_be_used_without_seeing_them(visit: Visit, shop: Path, scheme: str) -> None:
-    bars = "SELECT name, id * 10 AS visits, id * 12 AS buyers FROM customers"
-    four = "SELECT name, city FROM customers UNION ALL SELECT 'Di', 'Rome'"
-    replies = [sql("SELECT 1234.5 AS spent"), sql(bars), sql("SELECT id, name FROM customers WHERE 1 = 0"), sql(four)]
-    page = visit(shop, replies, examples="none")
-    page.emulate_media(color_scheme=scheme)
-    ask(page, "How much was spent?")
-    finds_nothing_moderate(page, "number")
-    ask(page, "Visits and buyers by name as a bar chart")
-    last(page).locator("svg.marks").wait_for()
-    last(page).get_by_role("combobox", name="Measure").select_option("buyers")
-    finds_nothing_moderate(page, "drawn chart")
-    ask(page, "Who is nobody?")
-    finds_nothing_moderate(page, "no rows")
-    page.get_by_label("Show me each query before it runs").check()
-    ask(page, "Who are the customers?")
-    finds_nothing_moderate(page, "waiting")
-    last(page).get_by_role("button", name="Edit").click()
-    finds_nothing_moderate(page, "editing")
-    page.get_by_role("button", name="Run this instead").click()
-    last(page).locator("table").wait_for()
-    last(page).get_by_label("Filter rows").fill("no such text")
-    last(page).get_by_text("No row has that text.").wait_for()
-    last(page).get_by_role("button", name="Note a definition").click()
-    finds_nothing_moderate(page, "filtered")
-    last(page).get_by_role("button", name="See and change").click()
-    page.get_by_role("dialog", name="What was saved").wait_for()
-    finds_nothing_moderate(page, "what was saved")
-
-
-def finds_nothing_moderate(page: Any, where: str) -> None:
-    found = axe.Axe().run(page).response["violations"]
-    grave = [each for each in found if each["impact"] in ("moderate", "serious", "critical")]
-    assert [(each["id"], each["nodes"][0]["html"]) for each in grave] == [], where
 
 
 def test_what_questions_may_still_cost_is_shown_on_a_phone_too(visit: Visit, shop: Path) -> None:

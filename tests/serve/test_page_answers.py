@@ -383,3 +383,23 @@ def test_durations_sort_by_their_length(visit: Visit, shop: Path) -> None:
     last(page).locator("th[aria-sort=ascending]").wait_for()
     last(page).locator('td:text-is("36:00:00")').and_(last(page).locator("tr:first-child td")).wait_for()
     assert cells(page) == ["36:00:00", "2 days 01:00:00", "124:30:00"]
+
+
+def test_long_titles_of_axes_are_read_to_their_end(visit: Visit, shop: Path) -> None:
+    across, up = "name of the customer who has the most visits here", "average number of visits in the last quarter"
+    page = visit(shop, [sql(f'SELECT name AS "{across}", id * 2.5 AS "{up}" FROM customers')], examples="none")
+    ask(page, "Visits by name as a bar chart")
+    last(page).locator("svg.marks").wait_for()
+    titles = (
+        last(page)
+        .locator(".role-axis-title text")
+        .evaluate_all(
+            """titles => titles.map(title => {
+          const box = title.getBoundingClientRect(), whole = title.closest("svg").getBoundingClientRect();
+          const lines = [...title.querySelectorAll("tspan")].map((line) => line.textContent);
+          const inside = box.left >= whole.left && box.right <= whole.right && box.bottom <= whole.bottom;
+          return [lines.length ? lines.join(" ") : title.textContent, inside && box.top >= whole.top];
+        })"""
+        )
+    )
+    assert titles == [[across, True], [up, True]]
