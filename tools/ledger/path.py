@@ -393,17 +393,16 @@ def _find_repeating_sources(query: Query, source: QuerySource, scope: Scope) -> 
 
 
 def _find_unique_columns(query: Query, source: QuerySource) -> list[str]:
-    """Return the columns that differ in each row of a sub-query with GROUP BY or DISTINCT; empty if unknown."""
+    """Return the columns that tell a sub-query's rows apart, by DISTINCT or GROUP BY; empty if unknown."""
     inner = query.find_scope(source.query.unnest()) if source.query is not None else None
-    names = [*(source.columns or ())]
     if inner is None:
         return []
-    if (distinct := inner.select.args.get("distinct")) is not None and not distinct.args.get("on"):
-        return names
-    terms = query.resolve_group_by_terms(inner) or []
-    outputs = [item.unalias().unnest() for item in inner.select.expressions]
-    places = [outputs.index(term) for term in terms if term in outputs]
-    return [names[place] for place in places] if len(places) == len(terms) and len(names) == len(outputs) else []
+    outputs, names = [item.unalias().unnest() for item in inner.select.expressions], [*(source.columns or ())]
+    distinct = inner.select.args.get("distinct")
+    is_distinct = distinct is not None and not distinct.args.get("on")
+    terms = outputs if is_distinct else query.resolve_group_by_terms(inner) or []
+    is_named = len(names) == len(outputs) and all(term in outputs for term in terms)
+    return [names[outputs.index(term)] for term in terms] if is_named else []
 
 
 def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> bool:
