@@ -16,7 +16,7 @@ from ..words import humanize_name
 Duplicates = Literal["kept", "removed", "none"]
 """Whether equal rows of a result are kept, were removed, or cannot be."""
 
-_JOINS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
+_JOINS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT_JOIN")
 _SETS = (exp.Explode, exp.ExplodingGenerateSeries, exp.Unnest, exp.UDTF)
 _ROW_FUNCTIONS = re.compile(
     r"^(unnest|flatten|generate_|explode|inline|regexp_matches|range$)|_(each|keys|elements|to_table|recordset|array_text)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,7 +12,7 @@ from ..database.table import Cell
 from ..sql.query import Query, QueryCondition, TableColumn
 from ..sql.scope import QuerySource, Scope, SourceColumn, get_argument, get_join_conditions, iterate_enclosing_scopes
 
-_KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
+_KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT_JOIN")
 
 Count = Callable[[str], Sequence[Sequence[Cell]]]
 """Runs a query within the time that is left and returns its rows; raises `NotCountedError` if it gets none."""
@@ -20,7 +20,9 @@ Count = Callable[[str], Sequence[Sequence[Cell]]]
 MOSTLY_ONE = 0.5
 """Share of different values from which a column without a key is taken to tell rows apart."""
 
-SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
+_CUTTING = ("having", "qualify", "limit", "offset")
+
+SHAPING = ("group", "distinct", *_CUTTING)
 """The clauses that make other rows of those that FROM and WHERE give."""
 
 _READ = ("column", "alias", "rowid", "string", "star", "output")
@@ -214,7 +216,7 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     open_ends = [step.source for step in steps if not step.has_key]
     singles = list[SingleSource]()
     for source in [*(addends or [subject]), *(other for other in groups if other is not subject)] if has_joins else ():
-        repeating = query.find_repeating_sources(source, scope)
+        repeating = _find_repeating_sources(query, source, scope)
         if source is finest:
             # Values of a likely key were looked at, if not all of them.
             repeating = [other for other in open_ends if other in repeating] or open_ends
@@ -363,7 +365,7 @@ def _find_finest_source(
     beside = any(source not in optional for inner in operands for source in query.find_sources(inner, scope))
     if any(isinstance(inner, exp.Star) for inner in operands):
         inner_sources = (source for source in scope.sources if source not in optional)
-        beside = beside or any(not query.find_repeating_sources(source, scope) for source in inner_sources)
+        beside = beside or any(not _find_repeating_sources(query, source, scope) for source in inner_sources)
     # Where rows that a LEFT JOIN keeps are added up too, these count, and not what it adds to some of them.
     aside = [source for source in optional if beside and id(source) not in met]
     sure = [source for source in scope.sources if source not in aside and (source not in optional or id(source) in ids)]
@@ -373,6 +375,8 @@ def _find_finest_source(
     first = [source for source in (addends if len(addends) == 1 else ()) if source in sure]
     first = [source for source in first if source in finest or not _find_repeating_sources(query, source, scope)]
     likely = [*first, *(source for source in [leading] if source in finest), *finest, leading]
+    # Groups that others are joined to have a row each; where they are joined by a key too, they count themselves.
+    likely += [s for s in sure if all(other in aside for other in _find_repeating_sources(query, s, scope))]
     if all(source is None for source in likely):
         largest = sorted(sure, key=lambda s: (s not in addends, -((s.table and s.table.row_count) or 0)))
         likely = [source for source in largest if _is_finest_source(query, scope, source, links)]
@@ -384,16 +388,21 @@ def _find_repeating_sources(query: Query, source: QuerySource, scope: Scope) -> 
     repeating = query.find_repeating_sources(source, scope)
     single = {id(other) for other in scope.sources if other not in repeating}
     bound = {end for end, giver in query.find_single_values(scope, source) if giver in single}
-    return [other for other in repeating if not _has_bound_groups(query, other, bound)]
+    unique = {id(other): {(id(other), name) for name in _find_unique_columns(query, other)} for other in repeating}
+    return [other for other in repeating if not unique[id(other)] or not unique[id(other)] <= bound]
 
 
-def _has_bound_groups(query: Query, source: QuerySource, bound: Collection[SourceColumn]) -> bool:
-    """Whether the bound columns include all that a sub-query groups by."""
+def _find_unique_columns(query: Query, source: QuerySource) -> list[str]:
+    """Return the columns that tell a sub-query's rows apart, by DISTINCT or GROUP BY; empty if unknown."""
     inner = query.find_scope(source.query.unnest()) if source.query is not None else None
-    terms, names = (query.resolve_group_by_terms(inner) if inner else None) or [], [*(source.columns or ())]
-    outputs = [item.unalias().unnest() for item in inner.select.expressions] if inner else []
-    bound_outputs = [output for name, output in zip(names, outputs, strict=False) if (id(source), name) in bound]
-    return bool(terms) and len(names) == len(outputs) and all(term in bound_outputs for term in terms)
+    if inner is None:
+        return []
+    outputs, names = [item.unalias().unnest() for item in inner.select.expressions], [*(source.columns or ())]
+    distinct = inner.select.args.get("distinct")
+    is_distinct = distinct is not None and not distinct.args.get("on")
+    terms = outputs if is_distinct else query.resolve_group_by_terms(inner) or []
+    is_named = len(names) == len(outputs) and all(term in outputs for term in terms)
+    return [names[outputs.index(term)] for term in terms] if is_named else []
 
 
 def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> bool:
@@ -487,7 +496,9 @@ def _add_conditions(query: Query, step: JoinStep, others: Sequence[QueryConditio
     source, table = step.source, step.source.table
     conditions = [part.node for part in others if part.source is source] if source.side == "LEFT" else []
     if table is None or not table.primary_key or source.column_aliases:
-        return replace(step, conditions=tuple(conditions))
+        ends = {at.place for link in step.links if (at := query.at(link.end(source))) is not None}
+        unique = {(id(source), name) for name in _find_unique_columns(query, source)}
+        return replace(step, conditions=tuple(conditions), has_key=bool(unique) and unique <= ends)
     open_columns = {*table.primary_key} - {link.find_column(source, query) for link in step.links}
     fixing = dict[str, exp.Expr]()
     sure = (part.node for part in others if part.is_required or part.source is source)
@@ -507,9 +518,7 @@ def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
         return False  # no reference: a condition on several tables
     tables = [side.table for side in (source, before) if side.table is not None]
     if source.table is None or before.table is None:
-        scope = query.find_scope(source.query) if source.query is not None else None
-        narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *SHAPING)))
-        return source.table is not None or not narrowed
+        return source.table is not None or _lists_every_key(query, step)
     if source.table is before.table:
         return False  # who has nobody above is at the top
     ends = [(link.find_column(source, query), link.find_column(before, query)) for link in step.links]
@@ -523,6 +532,19 @@ def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
     is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
     is_key[0] |= step.has_key
     return forth or is_key == [True, False] or (None if not source.table.key and not is_key[1] else False)
+
+
+def _lists_every_key(query: Query, step: JoinStep) -> bool:
+    """Whether a sub-query has all rows of a table, or each key that a join compares."""
+    source = step.source
+    scope = query.find_scope(source.query.unnest()) if source.query is not None else None
+    if scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *_CUTTING))):
+        return False
+    if not any(map(scope.select.args.get, SHAPING)):
+        return True
+    # What others have of a table that refers to them, as orders of customers, not all of them have.
+    columns = [find_passed_column(query, link.end(source)) for link in step.links]
+    return all(column is not None and column.is_primary_key for column in columns)
 
 
 def refers_to_key(query: Query, step: JoinStep) -> bool | None:

@@ -58,7 +58,7 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
     ("text", "noticed"),
     [
         ("name age\nAnn 3\nBob 4\n", ("lines",)),
-        ("a,b\nx,1\ny,2,3\n", ("lines", "header")),
+        ("a,b\nx,1\ny,2,3\n", ("lines",)),
         ("a,n,m\nx,120,11\ny,80,9\nz,200,20\nw,30,4\n", ()),  # a sum by chance
         ("a,n\nx,1.2k\ny,3M\n", ("units",)),
         ("a,n\nx,5\nsmall,1\nTotal,6\nTotal Wine,7\n", ("totals", "kept totals")),
@@ -133,6 +133,39 @@ def test_only_first_rows_are_looked_at(tmp_path: Path) -> None:
     pandas.DataFrame({"n": range(LOOKED_AT + 2)}).to_parquet(tmp_path / "t.parquet")
     with Database.open(tmp_path / "t.parquet") as database:
         assert [notice.kind for notice in database.notices if notice.kind != "key"] == ["scope"]
+
+
+@pytest.mark.parametrize("begin", ["", "Sales of 2024\n\n", "sep=,\n"])
+@pytest.mark.parametrize(
+    ("place", "line", "kept", "kind"),
+    [
+        *((place, "2024-02-01,Rome,5,6", 0, "lines") for place in (2, 40, 60)),
+        *((place, "Source: office, 2024, provisional, revised", 0, "lines") for place in (2, 40, 60)),
+        *((place, "2024-02-01,Rome", 1, "lines") for place in (2, 40, 60)),
+        (60, "* provisional", 0, "footnotes"),
+    ],
+)
+def test_a_line_with_other_cells_costs_no_other_row(
+    tmp_path: Path, begin: str, place: int, line: str, kept: int, kind: str
+) -> None:
+    lines = [f"2024-01-{day:02},Oslo,{day}" for day in range(1, 31)] * 2
+    lines.insert(place, line)
+    (tmp_path / "t.csv").write_text(begin + "\n".join(["day,city,amount", *lines, ""]))
+    with Database.open(tmp_path / "t.csv") as database:
+        (table,) = database.schema().tables
+        assert [(column.name, column.type) for column in table.columns] == [
+            ("day", "DATE"), ("city", "VARCHAR"), ("amount", "BIGINT"),
+        ]  # fmt: skip
+        assert database.execute("SELECT count(*), sum(amount) FROM t").rows == ((60 + kept, 930),)
+        assert [notice.kind for notice in database.notices if notice.kind != "copies"] == [kind]
+
+
+def test_a_long_line_of_a_large_file_is_left_out(tmp_path: Path) -> None:
+    row = f"2024-01-05,{'x' * 100}\n"
+    (tmp_path / "t.csv").write_text(f"day,text\n{row * 80_000}2024-01-06,x,3\n")  # not copied without stray rows
+    with Database.open(tmp_path / "t.csv") as database:
+        assert database.execute("SELECT count(*), min(day) = max(day) FROM t").rows == ((80_000, True),)
+        assert "left out: 1" in database.notices[0].text
 
 
 @pytest.mark.parametrize("page", ["Page 1 of 2", "Seite 1/2", "- Página 1 -", "p. 1"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ from tests.tools.ledger.sales import keep, lost, make_sqlite
         "SELECT 0 AS n UNION ALL SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id",
         "SELECT town FROM shop WHERE 3 < (SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id)",
         "SELECT p.kind, COUNT(s.id) FROM product p LEFT JOIN sale s ON s.product_id = p.id GROUP BY p.kind",
+        "SELECT SUM(s.amount) FROM sale s JOIN (SELECT DISTINCT id FROM product) p ON p.id = s.product_id",
+        "SELECT COUNT(*) FROM sale s JOIN (SELECT id AS k, COUNT(*) AS n FROM product GROUP BY id) p ON k = product_id",
+        "WITH p AS (SELECT DISTINCT id FROM product) SELECT COUNT(*) FROM sale s JOIN p ON p.id = s.product_id",
     ],
 )
 def test_rows_without_a_partner_are_counted_wherever_a_join_stands(sales: Database, sql: str) -> None:
@@ -43,6 +47,31 @@ def test_rows_without_a_partner_are_counted_wherever_a_join_stands(sales: Databa
     assert "6 of 20 rows of sale have no match in product and are left out" in ledger.list_facts(
         IN_ENGLISH, material=True
     )
+
+
+@pytest.mark.parametrize("columns", ["DISTINCT shop {}", "shop, COUNT(*) AS n {} GROUP BY shop"])
+@pytest.mark.parametrize(("condition", "rows", "lost"), [("", 20, 10), (" WHERE s.amount > 2", 14, 9)])
+def test_rows_that_a_sub_query_has_no_group_of_are_counted_but_not_told(
+    sales: Database, columns: str, condition: str, rows: int, lost: int
+) -> None:
+    inner = columns.format("FROM rate WHERE percent > 15")
+    ledger = keep(sales, f"SELECT COUNT(*) FROM sale s JOIN (SELECT {inner}) r ON r.shop = s.shop{condition}")
+    assert not ledger.not_counted
+    assert [(join.of, join.rows, join.lost, join.material) for join in ledger.joins] == [("sale", rows, lost, False)]
+
+
+def test_groups_count_beside_a_table_with_a_row_for_each(sales: Database) -> None:
+    ledger = keep(sales, "SELECT p.name, n FROM product p JOIN (SELECT product_id, COUNT(*) AS n FROM sale"
+                         " GROUP BY product_id) s ON s.product_id = p.id")  # fmt: skip
+    assert [(join.table, join.rows, join.lost, join.material) for join in ledger.joins] == [("product", 5, 2, True)]
+
+
+def test_an_ordered_join_of_mysql_is_an_inner_join(tmp_path: Path) -> None:
+    with Database.open(make_sqlite(tmp_path)) as database:
+        schema = replace(database.schema(), dialect="mysql")
+        sql = "SELECT COUNT(*) FROM sale s STRAIGHT_JOIN product p ON p.id = s.product_id"
+        ledger = build_query_ledger(read_query(sql, schema), lambda counting: database.execute(counting).rows)
+    assert lost(ledger) == {"product": 6}
 
 
 def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:

@@ -6,18 +6,19 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 from itertools import chain, islice, takewhile
 from pathlib import Path
-from typing import Any, cast
 
 import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
 from .cells import add_content_notices
+from .csv_reader import DATE_TYPES, SKIPPING, CsvReader
 from .decoding import copy_as_utf8, detect_file_encoding, measure_decompressed_size, open_decompressed_file
 from .entries import TableEntry, make_column_schema, make_file_entry
 from .notices import LOOKED_AT, MISSING, NoticeCollector, clean_rows
@@ -38,8 +39,6 @@ _LINE_BYTES = 2_000_000
 # So much of a file is looked at for its layout, and so many rows for how dates are written.
 _HEAD_BYTES = 64_000
 _DATED_ROWS = 100
-_DATE_TYPES = ("DATE", "TIMESTAMP")
-_FORMAT = re.compile(r", (date|timestamp)format = '([^']*)'")
 _THIS_YEAR = date.today().year
 _AHEAD = 20  # years; dates further in the future are taken for ones of the last century
 # What Excel writes, and reads, as a first line.
@@ -65,8 +64,10 @@ _KNOWN_SIGNS = {"’": "'", "\u2212": "-"}
 _COPIED_SIZE = 8_000_000
 _SEPARATORS = (",", ";", "\t", "|")
 _HEAD_ROWS = 30
-# How the report on a file says that there is no such sign.
-_NONE = "(empty)"
+# Lines with more cells than most have are left out of so many rows, if they are at most one in so many.
+_FEWEST_ROWS, _LONG_PART = 4, 10
+_UNEVEN = "lines that have more or fewer cells than the others and are left out"
+_CORRECT_LINES = "correct them in the file"
 _BARE_END = re.compile(rb"(?<!\r)\n")
 # What DuckDB reads itself.
 _NATIVE = ("utf-8", "latin-1", "utf-16")
@@ -97,7 +98,7 @@ def inspect_text_file(
     _check_first_lines(file.path, start.decode(encoding, "replace").split("\n"))
     size = measure_decompressed_size(path, SLOW_BYTES)
     rows = None if thorough or size <= WHOLE_BYTES else FIRST_ROWS
-    reader = _CsvReader(connection, address(path), rows, f"encoding = '{encoding}'")
+    reader = CsvReader(connection, address(path), rows, f"encoding = '{encoding}'")
     head = start[:_HEAD_BYTES].decode(encoding, "replace").splitlines(keepends=True)
     first, title = _detect_layout(reader, head)
     if first.comment:
@@ -107,6 +108,8 @@ def inspect_text_file(
         with path.open(encoding="utf-8", newline="") as stream:
             head = stream.read(_HEAD_BYTES).splitlines(keepends=True)
         first, _ = _detect_layout(reader, head)
+    if SKIPPING in first.options:
+        noticing.add("lines", f"{_UNEVEN}: {first.count_uneven_lines()[0]:,}", turned_by=_CORRECT_LINES)
     first = _detect_header_line(first, head, noticing)
     best, comments = _detect_missing_values(first, noticing)
     last_century = _find_last_century_columns(best, noticing)
@@ -134,97 +137,20 @@ def inspect_text_file(
     return make_file_entry(file.table, columns, scan, path, comment=comment, slow=size > SLOW_BYTES, notices=notices)
 
 
-@dataclass(frozen=True)
-class _CsvReader:
-    """A reader of a text file by DuckDB, with the given and the detected options."""
-
-    connection: duckdb.DuckDBPyConnection
-    address: str
-    sample_rows: int | None  # how many rows are looked at for types; None for all
-    options: str
-    delimiter: str = ""
-    details: str = ""  # the options that it found
-    columns: tuple[tuple[str, str], ...] = ()  # names with types
-    quote: str = '"'
-    skipped_lines: int = 0  # lines above the table
-    has_header: bool = True
-    comment: str = ""  # how lines begin that are left out
-
-    def sniff_options(self, options_sql: str = "") -> _CsvReader:
-        """Return the reader with the options that DuckDB detects, given `options_sql` options."""
-        options = self.options + options_sql
-        (row,) = self.connection.execute(
-            "SELECT Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
-            f" FROM sniff_csv({literal(self.address)}, {options}, sample_size = {self.sample_rows or -1})"
-        ).fetchall()
-        delimiter, quote, escape, comment, skip_count, header, days, times, columns = row
-        # Quotes may come later, even if the rows that were looked at have none.
-        quote, escape = (sign if sign != _NONE else '"' for sign in (quote, escape))
-        details = f", quote = {literal(quote)}, escape = {literal(escape)}"
-        for name, value in (
-            *(("delim", delimiter), ("header", bool(header)), ("skip", skip_count), ("comment", comment)),
-            *(("dateformat", days), ("timestampformat", times)),
-        ):
-            if value is not None and value != _NONE and f", {name} = " not in options:
-                details += f", {name} = {value if isinstance(value, int) else literal(str(value))}"
-        types = tuple((str(column["name"]), str(column["type"])) for column in cast("list[dict[str, Any]]", columns))
-        layout = {"quote": str(quote), "skipped_lines": int(skip_count), "has_header": bool(header)}
-        layout["comment"] = "" if comment in (None, _NONE) else str(comment)
-        return replace(self, options=options, delimiter=str(delimiter), details=details, columns=types, **layout)
-
-    def sniff_cells(self, options_sql: str) -> _CsvReader:
-        """Return the reader with `options_sql` options, and with a header if it has one now."""
-        # Names that are numbers are taken for cells as soon as cells are read as numbers.
-        return self.sniff_options(
-            options_sql + (f", header = {str(self.has_header).lower()}" if ", header = " not in self.options else "")
-        )
-
-    @property
-    def typed_count(self) -> int:
-        """The number of columns whose type is not text."""
-        return sum(kind != "VARCHAR" for _, kind in self.columns)
-
-    def with_text_columns(self, names: Collection[str]) -> _CsvReader:
-        """Return a copy of the reader in which the named columns are read as text."""
-        kinds = ((name, "VARCHAR" if name in names else kind) for name, kind in self.columns)
-        return replace(self, columns=tuple(kinds))
-
-    def keep_as_text(self, texts: _CsvReader, conditions: Mapping[str, str], limit: int | None = None) -> _CsvReader:
-        """Return a copy of the reader that reads a column as text if its texts meet a condition."""
-        (flags,) = texts.rows(", ".join(conditions.values()), limit) if conditions else ([],)
-        return self.with_text_columns({name for name, is_wrong in zip(conditions, flags, strict=True) if is_wrong})
-
-    @property
-    def scan(self) -> str:
-        """The `read_csv` call in SQL, with every option given explicitly."""
-        column_list = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in self.columns)
-        options = f"{self.options}{self.details}, columns = {{{column_list}}}"
-        return f"read_csv({literal(self.address)}, auto_detect = false, {options})"
-
-    @property
-    def date_formats(self) -> dict[str, str]:
-        """The format of each column of dates; empty if it is ISO's."""
-        formats = dict(_FORMAT.findall(self.options + self.details))
-        return {name: formats.get(kind.lower(), "") for name, kind in self.columns if kind in _DATE_TYPES}
-
-    def rows(self, select_list: str, limit: int | None = None) -> list[Any]:
-        """Run a select list over the file's cells as texts, or over the first `limit` rows."""
-        texts = replace(self, columns=tuple((name, "VARCHAR") for name, _ in self.columns)).scan
-        source = texts if limit is None else f"(SELECT * FROM {texts} LIMIT {limit})"
-        return self.connection.execute(f"SELECT {select_list} FROM {source}").fetchall()
-
-
-def _detect_layout(reader: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, str]:
+def _detect_layout(reader: CsvReader, head: Sequence[str]) -> tuple[CsvReader, str]:
     """Detect the separator and the header; return the reader and the titles above the header."""
     if head and (match := _NAMED_SEPARATOR.fullmatch(head[0])):
-        return reader.sniff_options(f", delim = {literal(match[1])}, skip = 1"), ""
-    first = reader.sniff_options()
+        rows = _read_first_rows(head[1:], match[1])
+        return _sniff_uneven_lines(reader, f", delim = {literal(match[1])}, skip = 1", rows), ""
+    first = replace(reader, delimiter=_SEPARATORS[0])
+    with suppress(duckdb.Error):  # which one line raises that has more or fewer cells than all others
+        first = reader.sniff_options()
     separator = _choose_separator(head, first.delimiter)
     rows = _read_first_rows(head, separator if len(separator) == 1 else ",")
-    if separator != first.delimiter:
-        # Rows that are too short make it look as if nothing were separated.
-        padding = ", null_padding = true" if len({len(row) for row, _ in rows if row}) > 1 else ""
-        first = reader.sniff_options(f", delim = {literal(separator)}{padding}")
+    if not first.columns or separator != first.delimiter or _begins_late(first, rows):
+        index = find_header_row([row for row, _ in rows])
+        skip = f", skip = {rows[index - 1][1]}" if index else ""
+        first = _sniff_uneven_lines(reader, f", delim = {literal(separator)}{skip}", rows[index:])
     # DuckDB does not count comments among the lines to skip.
     lines = _remove_comments(head, first)
     rows = _read_first_rows(lines, separator if len(separator) == 1 else ",") if first.comment else rows
@@ -232,11 +158,42 @@ def _detect_layout(reader: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader,
     titles = [[line] for line in takewhile(lambda line: first.comment and line.startswith(first.comment), head)]
     titles += [row for row, _ in rows[:index]]
     if index:
-        first = first.sniff_options(f", comment = {literal(first.comment)}, skip = {rows[index - 1][1]}, header = true")
+        skip = "" if ", skip = " in first.options else f", skip = {rows[index - 1][1]}"
+        first = first.sniff_options(f", comment = {literal(first.comment)}{skip}, header = true")
     return first, join_titles(titles)
 
 
-def _remove_comments(lines: Sequence[str], first: _CsvReader) -> Sequence[str]:
+def _find_usual_width(rows: Iterable[tuple[Sequence[str], int]]) -> int:
+    ((width, _),) = Counter(len(row) for row, _ in rows if row).most_common(1) or [(0, 0)]
+    return width
+
+
+def _begins_late(first: CsvReader, rows: Sequence[tuple[list[str], int]]) -> bool:
+    """Whether a detected table begins below rows of another one, and is shorter than that."""
+    width, skip_count = _find_usual_width(rows), first.skipped_lines
+    skipped_rows = [row for row, line in rows if line <= skip_count and len(row) == width]
+    return len(skipped_rows) > 1 < width and len(first.rows("1", skip_count)) < skip_count
+
+
+def _sniff_uneven_lines(reader: CsvReader, options_sql: str, rows: Sequence[tuple[list[str], int]]) -> CsvReader:
+    """Detect how to read lines of which some may have more or fewer cells than most have."""
+    if len({len(row) for row, _ in rows if row}) == 1:
+        with suppress(duckdb.Error):
+            even = reader.sniff_options(options_sql)
+            if not _begins_late(even, rows):
+                return even
+    padded = None
+    with suppress(duckdb.Error):  # if a line has more cells than those that were looked at
+        padded = reader.sniff_options(f"{options_sql}, null_padding = true")
+        if len(padded.columns) <= _find_usual_width(rows) and padded.rows("count(*)"):
+            return padded
+    skipping = reader.sniff_options(f"{options_sql}, {SKIPPING}")
+    long_count, count = skipping.count_uneven_lines(", null_padding = true")
+    is_usual = reader.sample_rows is not None or count < _FEWEST_ROWS or long_count > max(1, count // _LONG_PART)
+    return padded if padded is not None and is_usual else skipping
+
+
+def _remove_comments(lines: Sequence[str], first: CsvReader) -> Sequence[str]:
     """Return the lines without comments; a line within a quoted cell is not a comment."""
     if not first.comment:
         return lines
@@ -279,7 +236,7 @@ def _choose_separator(lines: Sequence[str], guess: str) -> str:
 
 
 def _copy_without_stray_rows(
-    first: _CsvReader, path: Path, encoding: str, private: Path, noticing: NoticeCollector
+    first: CsvReader, path: Path, encoding: str, private: Path, noticing: NoticeCollector
 ) -> Path | None:
     """Copy the file without rows outside the table; return None if no copy is needed."""
     if len(first.delimiter) != 1:
@@ -304,7 +261,11 @@ def _copy_without_stray_rows(
     except (csv.Error, StopIteration):
         return None
     has_header = bool(rows) and (skip_count < first.skipped_lines or _is_header(first, rows[:_HEAD_ROWS]))
-    table_rows = clean_rows(noticing, rows, has_header=has_header)
+    width = len(first.columns) if SKIPPING in first.options else None
+    even_rows = [row for row in rows if width is None or not any(row[width:])]
+    if count := len(rows) - len(even_rows):
+        noticing.add("lines", f"{_UNEVEN}: {count:,}", turned_by=_CORRECT_LINES)
+    table_rows = clean_rows(noticing, even_rows, has_header=has_header)
     if len(table_rows) == len(rows) and cleaned == text:
         return None
     copy = private / f"{len(list(private.iterdir()))}.csv"
@@ -314,7 +275,7 @@ def _copy_without_stray_rows(
     return copy
 
 
-def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: NoticeCollector) -> _CsvReader:
+def _detect_header_line(first: CsvReader, head: Sequence[str], noticing: NoticeCollector) -> CsvReader:
     """Decide whether the first line holds column names, and add a notice if that is a guess."""
     if first.skipped_lines and ", skip = " not in first.options:
         noticing.add("lines", f"lines above the table that are left out: {first.skipped_lines}")
@@ -338,7 +299,7 @@ def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: Notice
     return plain.sniff_options(f", header = {str(is_named).lower()}")
 
 
-def _is_header(first: _CsvReader, rows: Sequence[Sequence[str]]) -> bool:
+def _is_header(first: CsvReader, rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first of some rows holds the columns' names."""
     row, *other_rows = rows or [[]]
     years = {cell for cell in row if cell.strip().isdigit()}
@@ -351,7 +312,7 @@ def _is_header(first: _CsvReader, rows: Sequence[Sequence[str]]) -> bool:
     return first.has_header or (is_likely and all(map(can_be_column_name, row)))
 
 
-def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
+def _detect_missing_values(first: CsvReader, noticing: NoticeCollector) -> tuple[CsvReader, dict[str, str]]:
     """Detect column types; read n/a and the like as empty if more columns then have a type."""
     names = [name for name, kind in first.columns if kind == "VARCHAR"]
     plain, with_empty = (NoticeCollector(noticing.table, noticing.reversals) for _ in range(2))
@@ -377,7 +338,7 @@ def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tupl
     return best
 
 
-def _detect_number_format(first: _CsvReader, noticing: NoticeCollector) -> _CsvReader:
+def _detect_number_format(first: CsvReader, noticing: NoticeCollector) -> CsvReader:
     """Detect the decimal and thousands marks with which most columns are read as numbers."""
     readers = [first]
     texts = [quote(name) for name, kind in first.columns if kind == "VARCHAR"]
@@ -403,7 +364,7 @@ def _build_number_options(decimal: str, thousands: str) -> str:
     return option + (f", thousands = {literal(thousands)}" if thousands else "")
 
 
-def _keep_ungrouped_as_text(first: _CsvReader, trial: _CsvReader, decimal: str, thousands: str) -> _CsvReader:
+def _keep_ungrouped_as_text(first: CsvReader, trial: CsvReader, decimal: str, thousands: str) -> CsvReader:
     """Keep numbers without proper groups of three digits as text: `1,50` is not 150."""
     numbers = [
         name for name, kind in trial.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
@@ -413,7 +374,7 @@ def _keep_ungrouped_as_text(first: _CsvReader, trial: _CsvReader, decimal: str, 
     return trial.keep_as_text(first, {name: wrong.format(quote(name), literal(thousands), pattern) for name in numbers})
 
 
-def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: NoticeCollector) -> _CsvReader:
+def _resolve_ambiguous_numbers(first: CsvReader, best: CsvReader, noticing: NoticeCollector) -> CsvReader:
     """Keep codes such as 12E5 as text; choose the meaning of the mark in 1.234."""
     names = [name for name, kind in best.columns if kind == "DOUBLE"]
     if not names:
@@ -458,7 +419,7 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
     return _keep_ungrouped_as_text(first, grouped, decimal, mark)
 
 
-def _keep_versions_as_text(best: _CsvReader, names: Sequence[str], noticing: NoticeCollector) -> _CsvReader:
+def _keep_versions_as_text(best: CsvReader, names: Sequence[str], noticing: NoticeCollector) -> CsvReader:
     """Keep numbers of versions and cases as text: 1.10 is not 1.1."""
     # Of one first number there are both kinds; hand-written prices such as 2.5 and 3.50 are mostly of several.
     firsts = (
@@ -475,7 +436,7 @@ def _keep_versions_as_text(best: _CsvReader, names: Sequence[str], noticing: Not
     return best if is_turned else best.with_text_columns(versions)
 
 
-def _keep_mixed_dates_as_text(reader: _CsvReader) -> _CsvReader:
+def _keep_mixed_dates_as_text(reader: CsvReader) -> CsvReader:
     """Keep columns as text if some dates are written in another form than the detected one."""
     conditions = dict[str, str]()
     for name, form in reader.date_formats.items():
@@ -485,7 +446,7 @@ def _keep_mixed_dates_as_text(reader: _CsvReader) -> _CsvReader:
     return reader.keep_as_text(reader, conditions, reader.sample_rows)
 
 
-def _find_last_century_columns(best: _CsvReader, noticing: NoticeCollector) -> set[str]:
+def _find_last_century_columns(best: CsvReader, noticing: NoticeCollector) -> set[str]:
     """Return the date columns whose late years belong to the last century; add notices on them."""
     names = [name for name, form in best.date_formats.items() if "%y" in form]
     if not names:
@@ -505,7 +466,7 @@ def _find_last_century_columns(best: _CsvReader, noticing: NoticeCollector) -> s
     return columns
 
 
-def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
+def _detect_date_order(best: CsvReader, noticing: NoticeCollector) -> tuple[CsvReader, dict[str, str]]:
     """Read dates in the order that fits most columns; return remarks on ambiguous columns."""
     best = _keep_mixed_dates_as_text(best)
     cells = zip(*best.rows("*", _DATED_ROWS), strict=True)
@@ -527,7 +488,7 @@ def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_Cs
     if not is_tie:
         # Where another column fits in one order only, that is the file's.
         return readers[index], {}
-    date_columns = ({name for name, kind in reader.columns if kind in _DATE_TYPES} for reader in readers)
+    date_columns = ({name for name, kind in reader.columns if kind in DATE_TYPES} for reader in readers)
     # With points, the day comes first.
     unclear = {
         name
