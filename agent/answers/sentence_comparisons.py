@@ -203,7 +203,7 @@ class ComparingSentence:
         return (
             not re.match(unknown, self.text, re.IGNORECASE)
             and self._matches_labels()
-            and self._are_extremes_in_order()
+            and self._do_extremes_match_words()
             and self._has_no_false_sum()
             and all(map(self._is_rank, _RANKINGS))
             and all(
@@ -238,8 +238,8 @@ class ComparingSentence:
             has_label = True
         return True
 
-    def _are_extremes_in_order(self) -> bool:
-        """Whether words for the largest and the smallest have their cells in the same order."""
+    def _do_extremes_match_words(self) -> bool:
+        """Whether words such as `highest` and `lowest` come in the order of the cells they are about."""
         ends = [self.table.find_extremes(placeholder) for placeholder in self.places]
         kinds = {"high": "max", "low": "min"}
         word_ends = [end for word in self.words for kind, end in kinds.items() if self._is_of_kind(word, kind)]

@@ -36,8 +36,8 @@ def find_definitions(
 
 
 @with_fallback("knowledge", ())
-def list_unread_entries(turn: Turn, run: Run) -> tuple[str, ...]:
-    """Return a note on terms of the question whose definitions the offline translator ignores.
+def note_ignored_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
+    """Return a note on the terms whose definitions the offline translator ignores; () if none.
 
     Reads the schema, so call it within an effect.
     """

@@ -17,7 +17,7 @@ from ...tools.knowledge.entry import SelectedEntries
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, can_still_run_query, choose_base_turn, choose_values
 from ...tools.values import ValueIndex, ValueMatch, select_likely_values
 from ..advice import call_with_fallback, with_fallback
-from ..context.knowledge import ASKED, find_definitions, find_unknown_word, list_problem_notes, list_unread_entries
+from ..context.knowledge import ASKED, find_definitions, find_unknown_word, list_problem_notes, note_ignored_definitions
 from ..context.task_inputs import MOST_COLUMNS, get_previous_question, select_history
 from ..effects import Body, Done, do, wait_for
 from ..model.turn_budget import limit_to_remaining_seconds
@@ -85,7 +85,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
         notes = _list_unused_knowledge_notes(selection, turn, run)
         if answer := find_verified_turn_answer(turn, bool(history), run.schema, run):
             return notes, answer, ""
-        return [*notes, *list_unread_entries(turn, run)], None, find_unknown_word(turn, values, texts, run)
+        return [*notes, *note_ignored_definitions(turn, run)], None, find_unknown_word(turn, values, texts, run)
 
     notes, answer, word = yield from do(find_answer_or_unknown_word)
     if answer is not None:

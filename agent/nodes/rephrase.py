@@ -21,7 +21,7 @@ from ...tools.examples import load_dialogues
 from ...tools.linking import PastTurn
 from ...tools.words import split_name, stem_english_word
 from ..advice import call_with_fallback, with_fallback
-from ..context.knowledge import find_definitions, list_unread_entries
+from ..context.knowledge import find_definitions, note_ignored_definitions
 from ..context.task_inputs import (
     MOST_COLUMNS,
     get_full_question,
@@ -69,7 +69,7 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
     update = yield from (_understand(turn, history, run) if turn.question else _rerun_query(turn, history, run))
     notes += update["notes"]
     if update["next"] == "respond":
-        notes += yield from do(lambda: list_unread_entries(turn, run))
+        notes += yield from do(lambda: note_ignored_definitions(turn, run))
     return records | reset | update | {"notes": notes if old_turn else Overwrite(list(dict.fromkeys(notes)))}
 
 

@@ -110,7 +110,7 @@ class _DateColumn:
             return None
         return times
 
-    def is_column_year(self, node: exp.Expr, year: str | float | None) -> bool:
+    def is_year_of_column(self, node: exp.Expr, year: str | float | None) -> bool:
         """Whether an expression is the year of the column, and `year` is comparable with it."""
         if isinstance(node, exp.Cast):
             node, year = node.this.unnest(), str(year)
@@ -150,7 +150,7 @@ def _find_condition_day_range(part: exp.Expr, column: _DateColumn) -> DayRange:
         return NOTHING
     left, right = part.this.unnest(), part.expression.unnest()
     year = column.query.literal(right)
-    if operator == "=" and column.is_column_year(left, year):
+    if operator == "=" and column.is_year_of_column(left, year):
         return parse_days(f"{year:g}" if isinstance(year, float) else str(year or ""))
     times = column.find_format(left)
     return find_comparison_range(operator, column.read_date_literal(right), times) if times is not None else NOTHING

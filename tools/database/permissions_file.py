@@ -102,7 +102,7 @@ class PermissionsFile:
         return cls(path, default, users, content.egress.egress())
 
     def allow_unnamed(self) -> PermissionsFile:
-        """Return these rules, changed so that a person without a name may read everything."""
+        """Return these rules, changed so that anonymous people may read everything."""
         return replace(self, users={**self.users, "": Permissions()})
 
     def of(self, name: str) -> Permissions:

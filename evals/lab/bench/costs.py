@@ -36,7 +36,7 @@ from ...baselines.langchain import LangChainAgent
 from ...datasets import Dataset, GoldTurn, load_dataset
 from ...official.execution import open_database_read_only
 from .gold import PARTIAL
-from .registry import BenchOptions, Figures, Measure, Row, keep_row
+from .registry import BenchOptions, Figures, Measure, Row, wrap_row
 from .replays import Drafts, play, read_strong_model_drafts
 from .way import CHARACTERS_A_TOKEN
 
@@ -166,7 +166,7 @@ def _compare_costs(table: DataFrame) -> Figures:
     return figures
 
 
-measure_langchain = Measure(_play_both_agents, keep_row, _compare_costs)
+measure_langchain = Measure(_play_both_agents, wrap_row, _compare_costs)
 
 
 def measure_langchain_turn_costs(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:

@@ -36,7 +36,7 @@ from ..training.fit_linker_turns import (
 )
 from .gold import DatasetDatabases
 from .harness import Stopwatch
-from .registry import BenchOptions, Figures, Measure, Row, divide, keep_row
+from .registry import BenchOptions, Figures, Measure, Row, divide, wrap_row
 
 _TAKEN: Mapping[str, Given] = {
     "whole": keep_evidence,
@@ -75,7 +75,7 @@ def _tell_scores(table: DataFrame) -> Figures:
     return {str(name): scores for name, scores in table.set_index("input").to_dict("index").items()}
 
 
-measure_linking = Measure(_score_histories, keep_row, _tell_scores)
+measure_linking = Measure(_score_histories, wrap_row, _tell_scores)
 
 
 def _score_ablations(options: BenchOptions) -> Iterator[Row]:
@@ -92,7 +92,7 @@ def _score_ablations(options: BenchOptions) -> Iterator[Row]:
 
 measure_linking_ablations = Measure(
     _score_ablations,
-    keep_row,
+    wrap_row,
     lambda table: {
         str(name): _tell_scores(rows.drop(columns="set")) for name, rows in table.groupby("set", sort=False)
     },

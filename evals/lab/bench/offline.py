@@ -30,7 +30,7 @@ from ...metrics.summary import summarize
 from ...official.execution import have_same_rows
 from .engines import find_determined_results
 from .gold import LIMITS, PARTIAL, DatasetDatabases, Rows
-from .registry import BenchOptions, Figures, Measure, Row, keep_row, share
+from .registry import BenchOptions, Figures, Measure, Row, share, wrap_row
 
 _GATE = 0.8
 """Confidence from which a draft is taken without another look."""
@@ -139,7 +139,7 @@ def _compute_ex_by_engine(table: DataFrame) -> Figures:
     return figures
 
 
-measure_engines_offline = Measure(_answer_on_engines, keep_row, _compute_ex_by_engine)
+measure_engines_offline = Measure(_answer_on_engines, wrap_row, _compute_ex_by_engine)
 
 
 def _has_gold_rows(database: Database, sql: str, wanted: ExpectedResult) -> bool:

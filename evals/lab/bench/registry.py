@@ -97,8 +97,8 @@ class Measure(Generic[Case]):
         return self.figures(DataFrame(rows))
 
 
-def keep_row(case: Row) -> Iterable[Row]:
-    """Return the one row of a case that is a row already."""
+def wrap_row(case: Row) -> Iterable[Row]:
+    """Return a case that is already a row as its only row."""
     return (case,)
 
 

@@ -36,7 +36,7 @@ from ....tools.values import IndexBounds, ValueIndex, select_likely_values
 from ....tools.values.likely import map_foreign_key_partners
 from ...datasets import Dataset, GoldTurn, load_dataset, read_predictions
 from .gold import DatasetDatabases
-from .registry import BenchOptions, Figures, Measure, Row, divide, keep_row, share
+from .registry import BenchOptions, Figures, Measure, Row, divide, share, wrap_row
 
 DATA = Path(__file__).parent / "data"
 _OUR_QUESTIONS, _OUR_ENTRIES = 10, 20
@@ -205,7 +205,7 @@ def _compute_hit_rates(table: DataFrame) -> Figures:
     }
 
 
-measure_examples_skeleton = Measure(_find_gold_skeletons, keep_row, _compute_hit_rates)
+measure_examples_skeleton = Measure(_find_gold_skeletons, wrap_row, _compute_hit_rates)
 
 
 def _make_store(questions: Sequence[GoldTurn], schemas: DatasetDatabases) -> ExampleStore:

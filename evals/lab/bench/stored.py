@@ -41,7 +41,7 @@ from ...runner.agents import AgentAnswerer, open_model
 from ...runner.record import TurnRecord
 from ..disputes import GoldQueries, find_disputes, read_published_predictions
 from ..suite.mutants import generate_query_mutants
-from .registry import BenchOptions, Figures, Measure, Row, keep_row, share
+from .registry import BenchOptions, Figures, Measure, Row, share, wrap_row
 
 DATA = Path(__file__).parent / "data"
 DECLINES = DATA / "decline_replies.jsonl"
@@ -184,7 +184,7 @@ def _compute_declined_shares(table: DataFrame) -> Figures:
     return {sort: {"n": len(sorts[sort]), "declined": declined} for sort, declined in shares.items()}
 
 
-measure_declines = Measure(_answer_sampled_questions, keep_row, _compute_declined_shares)
+measure_declines = Measure(_answer_sampled_questions, wrap_row, _compute_declined_shares)
 
 
 def read_dialogue_acts(folder: Path) -> Dataset:
@@ -311,7 +311,7 @@ def _count_disputes(table: DataFrame) -> Figures:
     return figures
 
 
-measure_disputes = Measure(_find_disputed_golds, keep_row, _count_disputes)
+measure_disputes = Measure(_find_disputed_golds, wrap_row, _count_disputes)
 
 
 @dataclass(frozen=True)
@@ -392,4 +392,4 @@ def _compute_agreement(table: DataFrame) -> Figures:
     return {**figures.pop(""), **figures}
 
 
-measure_judge_agreement = Measure(_judge_labelled_cases, keep_row, _compute_agreement)
+measure_judge_agreement = Measure(_judge_labelled_cases, wrap_row, _compute_agreement)

@@ -16,7 +16,7 @@ from ....agent.evidence.confidence import ConfidenceWeights, confidence
 from ....agent.model.track_record import ModelScore, ModelTrackRecord
 from ...metrics.statistics import find_confidence_level
 from ..training.fit_evidence import fit
-from .registry import Figures, Measure, divide, keep_row, share
+from .registry import Figures, Measure, divide, share, wrap_row
 from .replays import SIX, STRONG, TOGETHER, play_draft_sets
 
 BINS = 10
@@ -79,7 +79,7 @@ def _compute_confidence_figures(answers: pd.DataFrame) -> Figures:
     return figures | {name: _compute_calibration_figures(scored) for name, scored in pooled.items() if scored}
 
 
-measure_confidence = Measure(play_draft_sets, keep_row, _compute_confidence_figures)
+measure_confidence = Measure(play_draft_sets, wrap_row, _compute_confidence_figures)
 
 
 def _iterate_rows(answers: pd.DataFrame) -> Iterable[Any]:
@@ -167,7 +167,7 @@ def _compute_trust_figures(answers: pd.DataFrame) -> Figures:
     }
 
 
-measure_trust = Measure(play_draft_sets, keep_row, _compute_trust_figures)
+measure_trust = Measure(play_draft_sets, wrap_row, _compute_trust_figures)
 
 
 def _compute_confidence(answers: pd.DataFrame, weights: ConfidenceWeights) -> Answers:
