@@ -11,7 +11,7 @@ from ..labels import Labels
 from ..sql.explain import QueryExplainer
 from ..sql.query import Query
 from ..sql.scope import QuerySource, Scope, is_aggregate_call
-from ..words import humanize_name
+from ..words import fold, humanize_name
 
 Duplicates = Literal["kept", "removed", "none"]
 """Whether equal rows of a result are kept, were removed, or cannot be."""
@@ -103,7 +103,9 @@ def _describe_row_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str
     key = source.table.primary_key if source.table is not None else ()
     columns = [query.column(item.unalias()) for item in scope.select.expressions]
     outputs = {column.schema.name for column in columns if column is not None and column.source is source}
-    has_key = bool(key) and (set(key) <= outputs or scope.select.is_star)
+    stars = [item for item in scope.select.expressions if item.is_star]
+    is_whole = any(isinstance(star, exp.Star) or fold(star.table) == fold(source.name) for star in stars)
+    has_key = bool(key) and (set(key) <= outputs or is_whole)
     return labels.say("row_per_row", table=_get_source_name(source)), "none" if has_key else "kept"
 
 

@@ -204,12 +204,11 @@ class _NameResolver:
         if join.method == "NATURAL":
             earlier_columns = {name for source in before for name in source.columns or ()}
             names = {name for source in new_sources for name in source.columns or () if name in earlier_columns}
+        # Of several sources with a column, it is the first one's, on both sides.
+        partners = {name: near for near in reversed(before) for name in names if name in (near.columns or ())}
         for source in new_sources:
-            merged = [(name, near) for name in names for near in before if name in (near.columns or ())]
-            # Of several sources with the column, it is the first one's.
-            partners = {name: near for name, near in reversed(merged) if name in (source.columns or ())}
-            given = (*source.using_partners, *partners.items())
-            _set_fields(source, using=source.using | names, using_partners=given)
+            pairs = [(name, partners.pop(name)) for name in names & partners.keys() & (source.columns or {}).keys()]
+            _set_fields(source, using=source.using | names, using_partners=(*source.using_partners, *pairs))
         either = join.side == "FULL" or join.method == "POSITIONAL"
         optional = new_sources if either or join.side == "LEFT" or join.kind == "ANTI" else ()
         for source in (*optional, *(before if either or join.side == "RIGHT" else ())):

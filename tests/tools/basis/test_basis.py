@@ -54,9 +54,11 @@ def schema(kestrel: Database) -> Schema:
          " LEFT JOIN orders o ON o.order_id = 1 AND c.customer_id = 1", "", "kept"),
         ("SELECT s.store_id FROM stores s JOIN customers c ON c.city = s.city AND c.customer_id = 1"
          " LEFT JOIN orders o ON o.order_id = 1", "one row per row of stores", "none"),
+        ("SELECT c.* FROM orders JOIN customers c USING (customer_id)", "one row per row of orders", "kept"),
+        ("SELECT o.* FROM orders o JOIN customers c USING (customer_id)", "one row per row of orders", "none"),
         # USING takes a source that has the column, here not the first.
         ("SELECT s.name FROM stores s JOIN orders o ON o.store_id = s.store_id JOIN orders p USING (order_id)",
-         "one row per row of orders", "none"),
+         "one row per row of orders", "kept"),
         ("SELECT order_id FROM orders, json_each('[1, 2]')", "", "kept"),
         ("SELECT RANK() OVER (ORDER BY SUM(order_id)) FROM orders", "", "kept"),
     ],

@@ -4,7 +4,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from tableturn.tools.database.schema import ColumnSchema, TableSchema
+from tableturn.tools.database.schema import ColumnKind, ColumnSchema, TableSchema
 from tableturn.tools.sql import check
 
 from .shop import ROWS, SHOP, connect
@@ -160,6 +160,12 @@ def test_an_empty_grouping_set_gives_a_row_of_nothing(group: str) -> None:
     ("condition", "contradicts"),
     [
         ("note BETWEEN 10 AND 9", False),
+        ("id >= 9007199254740992 AND id < 9007199254740993", False),
+        ("id >= 1234567890123456768 AND id < 1234567890123456799", False),
+        ("total = 0.1 AND total = 0.10000000149", False),
+        ("total >= 5 AND total < 5", True),
+        ("id BETWEEN '2024-02-01' AND '2024-01-01'", False),
+        ("strftime('%Y', placed) BETWEEN '2024-02-01' AND '2024-01-01'", False),
         ("note > 10 AND note < 9", False),
         ("id = '5' AND id = '5.0'", False),
         ("id = '5' AND id = '6'", True),
@@ -193,10 +199,15 @@ def test_two_spellings_of_one_value_contradict_nothing(condition: str, contradic
         ("int4range", "x = '[1,2]' AND x = '[1,3)'"),
         ("STRING", "x = '007' AND x = '7'"),
         ("year", "x = 24 AND x = 2024"),
+        ("year", "x BETWEEN 98 AND 3"),
+        ("year", "x > 98 AND x < 3"),
+        ("time", "x BETWEEN '2024-02-01 08:00' AND '2024-01-01 17:00'"),
+        ("time", "x = '2024-01-01 10:00' AND x = '2024-01-02 10:00'"),
     ],
 )
 def test_values_of_other_types_are_not_told_apart_by_their_spelling(type_: str, condition: str) -> None:
-    column = ColumnSchema("x", type_, "number" if type_ == "year" else "text")
+    kinds: dict[str, ColumnKind] = {"year": "number", "time": "time"}
+    column = ColumnSchema("x", type_, kinds.get(type_, "text"))
     schema = replace(SHOP, tables=(TableSchema("t", (column,)),))
     assert check(f"SELECT x FROM t WHERE {condition}", schema) == ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import product
 
@@ -68,8 +69,13 @@ def _has_reversed_bounds(node: exp.Between, query: Query) -> bool:
     low, high = (query.literal(node.args[key]) for key in ("low", "high"))
     if node.args.get("symmetric") or low is None or high is None:
         return False
-    are_texts = isinstance(low, str) or isinstance(high, str)
-    return (are_texts or _gives_numbers(node.this, query)) and _is_range_empty(low, high, strict=False)
+    inner, column = node.this.unnest(), query.column(node.this)
+    if column is not None:
+        is_comparable = all(_is_comparable(column.schema, bound) for bound in (low, high))
+    else:  # what gives no texts, among which '5' comes after '10'
+        is_number = isinstance(inner, exp.Func | exp.Binary) and not isinstance(inner, exp.Cast | exp.Collate | exp.Dot)
+        is_comparable = is_number and isinstance(low, float)
+    return is_comparable and _is_range_empty(low, high, strict=False)
 
 
 def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[Finding]:
@@ -95,7 +101,7 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
             continue
         for column, operand in query.iterate_column_comparisons(part):
             value = query.literal(operand)
-            if isinstance(value, str) or (value is not None and column.schema.kind == "number"):
+            if value is not None and _is_comparable(column.schema, value):
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
                 entry = lower, isinstance(part, exp.GT | exp.LT), value, part
                 bounds.setdefault(column.place, []).append(entry)
@@ -109,35 +115,41 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
 
 def _is_range_empty(low: str | float, high: str | float, *, strict: bool) -> bool:
     """Whether the lower bound is above the upper one, or equal to it if `strict`; numbers or dates."""
-    if isinstance(low, str) and isinstance(high, str):
-        # Other texts are compared by a collation, or as what they stand for: '9' comes before '10' among numbers.
-        if not all((time := match_time(bound)) and not time["zone"] for bound in (low, high)):
-            return False
-        return low[:10] > high[:10] or (strict and low == high)
-    return isinstance(low, float) and isinstance(high, float) and (low > high or (strict and low == high))
+    if isinstance(low, float) and isinstance(high, float):
+        return (low > high and _are_apart(low, high)) or (strict and low == high and abs(low) < 2**53)
+    if not isinstance(low, str) or not isinstance(high, str):
+        return False
+    # Other texts are compared by a collation, or as what they stand for: '9' comes before '10' among numbers.
+    if not all((time := match_time(bound)) and not time["zone"] for bound in (low, high)):
+        return False
+    return low[:10] > high[:10] or (strict and low == high)
 
 
-def _gives_numbers(node: exp.Expr, query: Query) -> bool:
-    """Whether an expression gives no texts, among which '5' comes after '10'."""
-    column = query.column(node)
-    if column is not None:
-        return column.schema.kind == "number"
-    inner = node.unnest()
-    return isinstance(inner, exp.Func | exp.Binary) and not isinstance(inner, exp.Cast | exp.Collate | exp.Dot)
+def _is_comparable(column: ColumnSchema, value: str | float) -> bool:
+    """Whether a column's values are compared with a constant as it is written."""
+    declared = column.type.lower()
+    if isinstance(value, str):  # a time of day has no date to compare
+        return column.kind == "text" or (column.kind == "time" and not re.match("time(?!stamp)", declared))
+    return column.kind == "number" and declared != "year"  # MySQL's YEAR reads 24 as 2024
+
+
+def _are_apart(first: float, second: float) -> bool:
+    """Whether two numbers differ in all formats, those of seven digits too."""
+    return abs(first - second) > 1e-6 * max(abs(first), abs(second))
 
 
 def _values_differ(first: str | float, second: str | float, column: ColumnSchema) -> bool:
     """Whether no value of a column equals both."""
-    declared = column.type.lower()
+    if isinstance(first, float) and isinstance(second, float):
+        return _is_comparable(column, first) and _are_apart(first, second)
     if not isinstance(first, str) or not isinstance(second, str):
-        # MySQL's YEAR reads 24 as 2024.
-        return type(first) is type(second) and first != second and declared != "year"
+        return False
     are_ascii = (first + second).isascii()
     # Numbers and times are spelled in several ways; a collation may ignore case, accents and signs.
     if column.kind == "text":  # addresses, documents and ranges have several spellings too
         letters = ["".join(filter(str.isalnum, fold(text))) for text in (first, second)]
-        return any(name in declared for name in ("char", "text", "enum")) and are_ascii and letters[0] != letters[1]
-    if column.kind == "time":
+        return re.search("char|text|enum", column.type.lower()) is not None and are_ascii and letters[0] != letters[1]
+    if column.kind == "time" and _is_comparable(column, first):
         times = match_time(first), match_time(second)
         return first[:10] != second[:10] and all(time is not None and not time["zone"] for time in times)
     are_integers = are_ascii and first.isdigit() and second.isdigit()
