@@ -13,11 +13,11 @@ from .notices import (
     LOOKED_AT,
     MISSING,
     MOST_COLUMNS,
-    UNIT,
     NoticeCollector,
     format_row_count,
     leave_out_compared_total,
 )
+from .rows import UNIT
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,7 +38,9 @@ _FORMS = {
     "dates or times": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
     # Months, weeks and times too; before a Japanese year may be its era.
     r"|[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?|[12]\d{3}-[WQ]?\d{1,2}|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?"
-    r"|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}",
+    r"|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}"
+    r"|(?i:jan|ene|gen|feb|fév|mar|mär|mrt|apr|avr|abr|ma[iyjg]|jun|juin|giu|jul|juil|lug|aug|ago|aoû|sep|set|oct|okt|ott|out|nov"
+    r"|dec|dez|déc|dic)[^\d\s.,-]{0,7}\.?[ -](?:\d\d){1,2}",
     "codes": "0[0-9]+|[0-9]{16,}",
 }
 _DAY = "{0} BETWEEN 19000101 AND 21001231 AND {0} // 100 % 100 BETWEEN 1 AND 12 AND {0} % 100 BETWEEN 1 AND 31"
