@@ -17,7 +17,8 @@ _NOTE = re.compile(
 )
 # Below a table of numbers, a text alone that begins like this is one too.
 _SHORT_NOTE = re.compile(
-    r"[(\[]?[a-z][)\]] |[a-z]{1,2}\s?[=:] ?\w|(?:end of|fin d[ue]|ende de[rs]) \w"
+    r"[(\[]?[a-z][)\]] |[a-z]{1,2}\s?[=:] ?\w|(?:end of|fin d[ue]|ende de[rs])"
+    r" (?:report|file|data|list|table|rapport|fichier|tableau|bericht|datei|liste|tabelle)"
     r"|(?:generated|created|exported|printed) (?:by|on|at)\b|(?:erstellt|exportiert|gedruckt) (?:am|von|mit)\b"
     r"|(?:généré|édité|exporté|imprimé) (?:le|par)\b",
     re.IGNORECASE,
@@ -148,10 +149,12 @@ def find_footnotes(rows: Sequence[Cells], width: int) -> tuple[set[int], set[int
         return notes, set()  # rows with one cell are data here
     # What stands below a note, or below the only empty row, is no row of the table.
     is_apart = above[-1] - above[0] < len(above) < last[-1]
-    begins = [at for at in last if at in notes or _SHORT_NOTE.match(alone[at])]
+    is_list = any(_SHORT_NOTE.match(fold_cell(rows[at][0])) for at in above)
+    begins = [at for at in last if at in notes or (_SHORT_NOTE.match(alone[at]) and not is_list)]
     begins += [at for at in last if is_apart and not any(map(fold_cell, rows[at - 1]))]
     begin = min(begins, default=len(rows))
-    return {at for at in last if at >= begin}, {at for at in last if at < begin and fold_cell(rows[at][0])}
+    likely = {at for at in last if at < begin and re.search(r"[^\W\d_]", fold_cell(rows[at][0]))}
+    return {at for at in last if at >= begin}, likely
 
 
 def find_page_numbers(rows: Sequence[Cells], width: int) -> set[int]:
