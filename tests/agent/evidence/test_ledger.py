@@ -191,6 +191,24 @@ def test_totals_without_a_name_are_told_too(tmp_path: Path, where: str, told: bo
     assert ("ows of t may be totals of other rows, and count twice" in answer.text) is told
 
 
+@pytest.mark.parametrize(
+    ("where", "rules", "told"),
+    [
+        ("", {}, True),
+        (" WHERE m LIKE 'Q_'", {}, True),
+        (" WHERE m NOT LIKE 'Q_' AND m NOT LIKE 'Year%'", {}, False),
+        ("", {"egress": {"columns": {"t.m": "none"}}}, True),
+    ],
+)
+def test_several_totals_are_told_each(tmp_path: Path, where: str, rules: dict[str, Any], told: bool) -> None:
+    year = "Year, of all shops and stands and markets"
+    rows = ["Jan,1043", "Feb,2051", "Mar,3007", "Q1,6101", "Apr,511", "May,622", "Jun,733", "Q2,1866", f'"{year}",7967']
+    (tmp_path / "t.csv").write_text("\n".join(["m,n", *rows]))
+    with Database.open(tmp_path / "t.csv", **rules) as database:
+        answer = ask(database, f"SELECT SUM(n) FROM t{where}")
+    assert ("ows of t may be totals of other rows, and count twice" in answer.text) is told
+
+
 def test_canaries_of_hidden_rows_and_columns_are_in_no_ledger(tmp_path: Path) -> None:
     with open_hidden(tmp_path) as hidden:
         found = {name: find_canaries(database) for name, database in hidden.items()}

@@ -515,6 +515,13 @@ FILES = (
         (3, 2),
     ),
     Messy(
+        "texts.json",
+        [{"name": "A", "v": 1}, {"name": "B", "v": 2}, {"name": "C", "v": "3"}, {"name": "Total", "v": 6}],
+        ("v mixed types", "totals"),
+        "SELECT count(*) FROM texts",
+        (3,),
+    ),
+    Messy(
         "cases.json",
         [{"Amount": 1}, {"amount": 2}],
         ("keys",),

@@ -31,6 +31,7 @@ pytest.importorskip("duckdb")
         ("day,n\n1/5/2024 8:30 PM,1\n", "dates", "month(max(day))", 1, 5),
         ("a,n\nx,1\na,n\ny,2\n", "headers", "count(*)", 2, 3),
         ("a,n\nx,1\ny,2\nSource: us\n", "footnotes", "count(*)", 2, 3),
+        ("a,n\nx,1\ny,2\nz,3\nProvisional,\n", "footnotes", "count(*)", 4, 3),
         ("day,n\n01/02/2024,1\n", "dates", "CAST(max(day) AS VARCHAR)", "2024-02-01", "2024-01-02"),
         ("a,day\nx,03.04.58\n", "dates", "year(max(day))", 1958, 2058),
         ("a,n\nx,1.500\ny,2.250\n", "numbers", "sum(n)", 3.75, 3750),

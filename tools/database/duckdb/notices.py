@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from importlib.resources import files
-from itertools import accumulate, chain, takewhile, zip_longest
+from itertools import accumulate, chain, islice, repeat, takewhile, zip_longest
 from math import isqrt, prod
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SettingsError
 from ..quoting import literal, quote
 from .rows import (
-    YEARS,
     Cells,
     find_footnotes,
     find_headings,
@@ -26,7 +24,9 @@ from .rows import (
     fold_cell,
     is_filled,
     is_name_row,
+    is_year,
     join_titles,
+    parse_cell_number,
 )
 
 if TYPE_CHECKING:
@@ -148,18 +148,9 @@ _NO_CHANCE = 100  # one whose numbers, multiplied, are as much may be told witho
 _LAST = 10  # rows at a table's end that may be means and the like
 _TYPICAL = 1_000  # rows that tell which column is the first one of texts
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
-# Units in any letters: zł, руб., Mio. €, μg/m3.
-_LETTERS = "[A-Za-z%$\u0080-\U0010ffff]"
-UNIT = (
-    rf"\s?{_LETTERS}{{1,5}}[23]?(?:/{_LETTERS}{{1,4}}[23]?)?\.?(?:\s?(?:[$€£¥₽]|zł|Kč|kr|руб|EUR|USD|CHF|GBP|PLN)\.?)?"
-)
-_LAST_UNIT = re.compile(rf"(?<=[0-9])(?![eE][-+]?[0-9]){UNIT}$")
-_DECORATION = re.compile(r"[\s'’%$€£¥₹₽]|CHF|EUR|USD|GBP|PLN|R\$|Fr\.|円|kr\.?|zł|Kč")
-_NEGATIVE = re.compile(r"\((.+)\)|[-▲△](.+)|(.+)-")
-_PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
-_LARGEST = 10**30  # sums of larger numbers are not told exactly
 _SEARCHED = 200_000  # cells of a table in which totals without a label are looked for
-_PARENTS = 9  # rows above their parts that are told
+_TOLD = 9  # texts of rows that are told one by one
+_DEEPEST = 4  # levels of rows above their parts
 _COMPARED = 5_000_000  # cells of all pairs of totals; where there are more, their label is a category's name
 
 
@@ -180,7 +171,10 @@ def clean_rows(noticing: NoticeCollector, rows: Sequence[Cells], *, has_header: 
         above = accumulate((first for first, *_ in columns), lambda left, cell: cell if is_filled(cell) else left)
         header = [[join_titles([(name, *below)]) for name, (_, *below) in zip(above, columns, strict=True)]]
     strays = find_stray_rows(noticing, names, rows[count:])
-    return [*header, *(row for at, row in enumerate(rows[count:]) if at not in strays)]
+    empty = {at for at, row in enumerate(rows[count:]) if len(row) > 1 and not any(map(fold_cell, row))}
+    if empty:
+        noticing.add("empty", format_row_count(len(empty), "has", "have") + " no value in any column: left out")
+    return [*header, *(row for at, row in enumerate(rows[count:]) if at not in strays | empty)]
 
 
 def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cells]) -> set[int]:
@@ -191,10 +185,10 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
     width = sum(map(bool, names))
     pages = find_page_numbers(rows, width)
     titles = {at - 1 for at in header_rows if at and width > 1 and sum(map(is_filled, rows[at - 1])) == 1} - pages
-    notes = find_footnotes(rows, width) - pages - titles
+    notes, likely_notes = (found - pages - titles for found in find_footnotes(rows, width))
     others = header_rows | titles | pages | notes
     strays = _TotalRows(rows, others).find_totals_to_leave_out(noticing)
-    headings = find_headings(rows, width, strays | others)
+    headings = find_headings(rows, width, strays | others | likely_notes)
     if len({*filter(None, names)}) < width:
         noticing.add("names", "several columns have one name: all but the first are numbered")
     if headings:
@@ -207,13 +201,14 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
         ("headers", titles, ("above a repeated header is a title", "above repeated headers are titles")),
         ("headers", pages, ("numbers a page", "number pages")),
         ("footnotes", notes, ("below the table is a note", "below the table are notes")),
+        ("footnotes", likely_notes, (_LIKELY_NOTE.format("has"), _LIKELY_NOTE.format("have"))),
     ):
         is_turned = noticing.is_guess_reversed(kind)
         if places:
-            text = format_row_count(len(places), *phrases) + _format_decision(is_turned)
-            example = next(filter(is_filled, rows[min(places)]), "") if places in (notes, titles) else ""
+            text = format_row_count(len(places), *phrases) + _format_decision(is_turned, kept=places is likely_notes)
+            example = next(filter(is_filled, rows[min(places)]), "") if places in (notes, likely_notes, titles) else ""
             noticing.add(kind, text, example=example)
-        strays |= set[int]() if is_turned else places
+        strays |= places if is_turned == (places is likely_notes) else set[int]()
     return strays
 
 
@@ -223,7 +218,9 @@ def fetch_rows_with_totals(
     """Return a table's rows if a cell is labelled as a total; an empty list for a large table."""
     import duckdb  # which a process that opens no files may lack
 
-    casts = {"VARCHAR": f"left({{}}, {_LABEL + 1})", "DATE": "CAST({} AS VARCHAR)", "TIMESTAMP": "CAST({} AS VARCHAR)"}
+    text = f"left({{}}, {_LABEL + 1})"
+    casts = dict.fromkeys(("DATE", "TIMESTAMP"), "CAST({} AS VARCHAR)")
+    casts |= {"VARCHAR": text, "JSON": text.format("({} ->> '$')")}
     forms = (casts.get(column.type, "{}" if column.kind == "number" else "NULL") for column in columns)
     cells = ", ".join(form.format(quote(column.name)) for form, column in zip(forms, columns, strict=True))
     try:
@@ -249,8 +246,12 @@ def make_kept_totals_condition(notices: Iterable[Notice], table: TableSchema) ->
     conditions = [_make_label_condition(table.columns)]
     for notice in notices:
         if (notice.table, notice.kind) == (table.name, KEPT_TOTALS):
-            matches = [f"{cell} = {literal(notice.example)}" for cell in cells]
-            conditions += matches if notice.example else [f"coalesce(trim({cell}), '') = ''" for cell in cells[:1]]
+            start = notice.example[: EXAMPLE_CHARACTERS - 1]
+            blank = [f"coalesce(trim({cell}), '') = ''" for cell in cells[:1]]
+            # If no row lacks a text, none tells which rows these are.
+            blank += [f"NOT (SELECT bool_or({condition}) FROM {quote(table.name)})" for condition in blank]
+            matches = [f"left({cell}, {EXAMPLE_CHARACTERS - 1}) = {literal(start)}" for cell in cells]
+            conditions += matches if start else blank
     return f"coalesce({' OR '.join(conditions)}, false)" if cells else ""
 
 
@@ -259,11 +260,12 @@ def format_row_count(count: int, singular: str, plural: str) -> str:
     return f"1 row {singular}" if count == 1 else f"{count:,} rows {plural}"
 
 
-def _format_decision(is_turned: bool) -> str:
-    return ": kept, as you said" if is_turned else ": left out"
+def _format_decision(is_turned: bool, *, kept: bool = False) -> str:
+    return (": left out" if is_turned == kept else ": kept") + (", as you said" if is_turned else "")
 
 
 _LEAVE_OUT = "leave them out in the question"
+_LIKELY_NOTE = "at the end {} one text alone, as notes do"
 _LABELLED = ("is labelled as a total", "are labelled as totals")
 _MEASURED = (
     "is labelled as a mean, minimum, maximum or count and equals that of rows above",
@@ -322,13 +324,12 @@ class _TotalRows:
         for places in filter(None, (sums, equal.keys() - sums)):
             rounding = max(equal[at] for at in places)
             about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
-            phrases = _SUMS if places <= label_places else ("equals", "equal")
-            text = format_row_count(len(places), *(phrase + about for phrase in phrases))
+            phrases = [phrase + about for phrase in (_SUMS if places <= label_places else ("equals", "equal"))]
             if places is sums:
-                noticing.add("totals", text + _format_decision(is_turned), example=self._labels.get(min(sums), ""))
+                text = format_row_count(len(places), *phrases) + _format_decision(is_turned)
+                noticing.add("totals", text, example=self._labels.get(min(sums), ""))
             else:
-                texts = [self._rows[at][place] for at in places for place in _find_texts(self._rows[at])[:1]]
-                noticing.add_kept_totals(text, texts[0] if len(places) == len(texts) == 1 else "")
+                self._add_kept_rows(noticing, places, *phrases)
         if other:
             compared = "not the sum of several rows above" if is_small else _TOO_MANY
             noticing.add_kept_totals(f"{format_row_count(len(other), *_LABELLED)}, {compared}", every[min(other)])
@@ -339,8 +340,8 @@ class _TotalRows:
             noticing.add_kept_totals(
                 "the last row equals the difference of two totals", self._rows[self._places[-1]][0]
             )
-        for text in self._find_parents() if is_small and not equal else ():
-            noticing.add_kept_totals("1 row equals the sum of rows below", text)
+        parents = self._find_parents(equal.keys() | label_places)
+        self._add_kept_rows(noticing, parents, *(f"{verb} the sum of rows below" for verb in ("equals", "equal")))
         return sums | taxes | measures if not is_turned else set()
 
     def _iterate_neighbours(self) -> Iterator[tuple[int, int, int]]:
@@ -353,7 +354,7 @@ class _TotalRows:
             return False
         for mark in ".,":
             numbers = [
-                [_parse_cell_number(cell, mark) or Decimal() for cell in self._rows[at]] for at in (last, *totals)
+                [parse_cell_number(cell, mark) or Decimal() for cell in self._rows[at]] for at in (last, *totals)
             ]
             result, *others = numbers
             pairs = ((one, less) for one in others for less in others if one is not less and any(result))
@@ -361,20 +362,27 @@ class _TotalRows:
                 return True
         return False
 
-    def _find_parents(self) -> list[str]:
-        """Return texts of rows that equal sums of rows below them.
+    def _add_kept_rows(self, noticing: NoticeCollector, places: Collection[int], singular: str, plural: str) -> None:
+        """Add a notice for each text of rows that are kept; one for all rows if there are many texts."""
+        counts = Counter(_find_first_text(self._rows[at]) for at in sorted(places))
+        for text, count in counts.items() if len(counts) <= _TOLD else [("", len(places))]:
+            noticing.add_kept_totals(format_row_count(count, singular, plural), text)
 
-        Empty unless there are several, each with a text.
-        """
-        if self._width * len(self._places) > _SEARCHED:
-            return []
-        rows = [self._rows[at] for at in reversed(self._places)]
-        texts = [
-            str(rows[at][place])
-            for at in _TotalRows(rows, set())._guess_totals(())
-            for place in _find_texts(rows[at])[:1]
-        ]
-        return texts if 1 < len(set(texts)) <= _PARENTS else []
+    def _find_parents(self, without: Collection[int]) -> set[int]:
+        """Return the rows that equal sums of rows below, if all others are parts of such sums."""
+        places = [at for at in self._places if at not in without]
+        for mark in ".," if self._width * len(places) <= _SEARCHED else "":
+            cells = (islice(chain(self._rows[at], repeat(None)), 1, self._width) for at in places)
+            numbers = ([parse_cell_number(cell, mark) or Decimal() for cell in row] for row in cells)
+            rows = [pair for pair in zip(places, numbers, strict=True) if any(pair[1])]
+            for depth in range(1, _DEEPEST):
+                parents, end = set[int](), 0
+                while end is not None and end < len(rows):
+                    end = _find_end_of_parts(rows, end, depth, parents)
+                is_large = any(abs(number) >= _CHANCE for at, numbers in rows if at in parents for number in numbers)
+                if end and is_large and 1 < len(parents) < len(rows) - len(parents):
+                    return parents
+        return set()
 
     def _find_measures(self, noticing: NoticeCollector) -> set[int]:
         """Return the last rows if they are means and the like of rows above; add a notice on them."""
@@ -398,12 +406,12 @@ class _TotalRows:
 
         def is_equal(place: int, number: Decimal, mark: str) -> bool:
             cells = (self._rows[other][place] for other in above if place < len(self._rows[other]))
-            numbers = [value for cell in cells if (value := _parse_cell_number(cell, mark)) is not None]
+            numbers = [value for cell in cells if (value := parse_cell_number(cell, mark)) is not None]
             digit = Decimal(1).scaleb(int(number.as_tuple().exponent))
             return len(numbers) > 1 and abs(_MEASURES[name](numbers) - number) <= digit / 2 + _FLOAT
 
         for mark in ".,":
-            parsed_cells = ((place, _parse_cell_number(cell, mark)) for place, cell in enumerate(self._rows[at]))
+            parsed_cells = ((place, parse_cell_number(cell, mark)) for place, cell in enumerate(self._rows[at]))
             cells = [(place, number) for place, number in parsed_cells if number is not None]
             if cells and all(is_equal(place, number, mark) for place, number in cells):
                 return True
@@ -473,13 +481,13 @@ class _TotalRows:
         plain, starts = 0, [(0, dict(sums))]  # rows and sums up to places at which the rows of a total may begin
         totals: dict[int, Decimal] = {}
         rows = [self._rows[at] for at in (self._places if guesses else [*self._labels, *self._places[-1:]])]
-        places = {place for row in rows for place, cell in enumerate(row) if _parse_cell_number(cell, mark) is not None}
+        places = {place for row in rows for place, cell in enumerate(row) if parse_cell_number(cell, mark) is not None}
         rows = [self._rows[at] for at in self._places]
         # A sum of years says nothing, and one row's year is no sum.
-        years = {place for place in places if all(_is_year(row[place]) for row in rows if place < len(row))}
+        years = {place for place in places if all(is_year(row[place]) for row in rows if place < len(row))}
         for at in self._places:
             row = self._rows[at]
-            numbers = ((place, _parse_cell_number(row[place], mark)) for place in places if place < len(row))
+            numbers = ((place, parse_cell_number(row[place], mark)) for place in places if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
             is_labelled = at in self._labels
             sizes = [*map(abs, cells.values())]
@@ -510,35 +518,36 @@ class _TotalRows:
         return totals
 
 
+def _find_end_of_parts(
+    rows: Sequence[tuple[int, list[Decimal]]], start: int, depth: int, parents: set[int]
+) -> int | None:
+    """Return where the parts of a row end, and add it to `parents`; None if no rows below add up to it."""
+    place, rest = rows[start]
+    wholes = rest
+    end: int | None = start + 1
+    while depth and any(abs(part) > _FLOAT * max(1, abs(whole)) for part, whole in zip(rest, wholes, strict=True)):
+        if end is None or end == len(rows):
+            return None
+        rest = [left - part for left, part in zip(rest, rows[end][1], strict=True)]
+        end = _find_end_of_parts(rows, end, depth - 1, parents)
+    parents |= {place} if depth else set()
+    return end
+
+
 def _find_texts(row: Cells) -> list[int]:
     """Return the places of a row's cells that hold neither nothing nor a number."""
-    return [place for place, cell in enumerate(row) if fold_cell(cell) and _parse_cell_number(cell, ".") is None]
+    return [place for place, cell in enumerate(row) if fold_cell(cell) and parse_cell_number(cell, ".") is None]
+
+
+def _find_first_text(row: Cells) -> str:
+    return next((str(row[place]) for place in _find_texts(row)), "")
 
 
 def _name_measure(row: Cells) -> str:
     """Return the measure by which the first text of a row is labelled; '' if by none."""
-    label = next((str(row[place]) for place in _find_texts(row)), "")
+    label = _find_first_text(row)
     match = _MEASURE.fullmatch(label.strip(" \t:*\u00a0")) if len(label) <= _LABEL else None
     return next((name for name, word in match.groupdict().items() if word), "") if match else ""
-
-
-def _is_year(cell: object) -> bool:
-    """Whether a cell is empty or holds a year."""
-    number = _parse_cell_number(cell, ".")
-    return not fold_cell(cell) if number is None else number % 1 == 0 and int(number) in YEARS
-
-
-def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
-    """Return a cell's number, given the decimal mark; None if the cell is not a number."""
-    if not isinstance(cell, str):
-        is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
-        return Decimal(str(cell)) if is_number else None
-    if mark != "." or not _PLAIN.fullmatch(cell):
-        cell = _LAST_UNIT.sub("", unicodedata.normalize("NFKC", cell))
-        cell = _DECORATION.sub("", cell).replace("\u2212", "-")
-        cell = cell.replace("," if mark == "." else ".", "").replace(mark, ".")
-        cell = f"-{''.join(filter(None, sign.groups()))}" if (sign := _NEGATIVE.fullmatch(cell)) else cell
-    return Decimal(cell) if _PLAIN.fullmatch(cell) else None
 
 
 def leave_out_compared_total(

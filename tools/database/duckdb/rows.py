@@ -1,16 +1,26 @@
-"""Rows as people write them: titles, names of columns, notes."""
+"""Rows as people write them: titles, names of columns, notes, numbers."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, zip_longest
+from decimal import Decimal
+from itertools import pairwise, takewhile, zip_longest
 
 Cells = Sequence[object]
 YEARS = range(1900, 2101)  # whose sum says nothing
 _NOTE = re.compile(
     r"\W{0,2}(?:sources?|notes?|quellen?|anmerkung(?:en)?|hinweis|stand|fonte|nota|remarque|fuente|注|出典|出所|資料|備考)\s*[:：]"
     r"|[*†‡¹²³※]+ ?\w|[(\[]?\d[)\]] ",
+    re.IGNORECASE,
+)
+# Below a table of numbers, a text alone that begins like this is one too.
+_SHORT_NOTE = re.compile(
+    r"[(\[]?[a-z][)\]] |[a-z]{1,2}\s?[=:] ?\w|(?:end of|fin d[ue]|ende de[rs])"
+    r" (?:report|file|data|list|table|rapport|fichier|tableau|bericht|datei|liste|tabelle)"
+    r"|(?:generated|created|exported|printed) (?:by|on|at)\b|(?:erstellt|exportiert|gedruckt) (?:am|von|mit)\b"
+    r"|(?:généré|édité|exporté|imprimé) (?:le|par)\b",
     re.IGNORECASE,
 )
 _PAGE = re.compile(
@@ -21,6 +31,16 @@ _WORDS = 4  # of the shortest sentence
 _NOTES = 50  # rows of the longest sheet of notes
 _NUMERIC = re.compile(r"[-+\u2212]?[\d.,\s]*\d%?")
 _LONGEST_TITLE = 200
+# Units in any letters: zł, руб., Mio. €, μg/m3.
+_LETTERS = "[A-Za-z%$\u0080-\U0010ffff]"
+UNIT = (
+    rf"\s?{_LETTERS}{{1,5}}[23]?(?:/{_LETTERS}{{1,4}}[23]?)?\.?(?:\s?(?:[$€£¥₽]|zł|Kč|kr|руб|EUR|USD|CHF|GBP|PLN)\.?)?"
+)
+_LAST_UNIT = re.compile(rf"(?<=[0-9])(?![eE][-+]?[0-9]){UNIT}$")
+_DECORATION = re.compile(r"[\s'’%$€£¥₹₽]|CHF|EUR|USD|GBP|PLN|R\$|Fr\.|円|kr\.?|zł|Kč")
+_NEGATIVE = re.compile(r"\((.+)\)|[-▲△](.+)|(.+)-")
+_PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
+_LARGEST = 10**30  # sums of larger numbers are not told exactly
 
 
 def is_filled(cell: object) -> bool:
@@ -34,6 +54,25 @@ def fold_cell(cell: object) -> str:
 
 def is_number(cell: object) -> bool:
     return isinstance(cell, str) and bool(_NUMERIC.fullmatch(cell.strip()))
+
+
+def is_year(cell: object) -> bool:
+    """Whether a cell is empty or holds a year."""
+    number = parse_cell_number(cell, ".")
+    return not fold_cell(cell) if number is None else number % 1 == 0 and int(number) in YEARS
+
+
+def parse_cell_number(cell: object, mark: str) -> Decimal | None:
+    """Return a cell's number, given the decimal mark; None if the cell is not a number."""
+    if not isinstance(cell, str):
+        is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
+        return Decimal(str(cell)) if is_number else None
+    if mark != "." or not _PLAIN.fullmatch(cell):
+        cell = _LAST_UNIT.sub("", unicodedata.normalize("NFKC", cell))
+        cell = _DECORATION.sub("", cell).replace("\u2212", "-")
+        cell = cell.replace("," if mark == "." else ".", "").replace(mark, ".")
+        cell = f"-{''.join(filter(None, sign.groups()))}" if (sign := _NEGATIVE.fullmatch(cell)) else cell
+    return Decimal(cell) if _PLAIN.fullmatch(cell) else None
 
 
 def can_be_column_name(cell: object) -> bool:
@@ -95,18 +134,27 @@ def is_note_sheet(rows: Sequence[Cells]) -> bool:
     )
 
 
-def find_footnotes(rows: Sequence[Cells], width: int) -> set[int]:
-    """Return the positions of the footnote rows at the end of a table."""
-    found: set[int] = set()
-    for at in reversed(range(len(rows) if width > 1 else 0)):
-        filled = [cell for cell in rows[at] if fold_cell(cell)]
-        if filled and not (_NOTE.match(fold_cell(rows[at][0])) or (len(filled) == 1 and _is_note(filled[0]))):
-            if len(filled) == 1:
-                # Rows with one cell are data here: only what begins like a note is one.
-                found = {place for place in found if _NOTE.match(fold_cell(rows[place][0]))}
-            break
-        found |= {at} if filled else set()
-    return found if 2 * len(found) < len(rows) else set()
+def find_footnotes(rows: Sequence[Cells], width: int) -> tuple[set[int], set[int]]:
+    """Return the positions of the footnotes at the end of a table, and of rows that may be some."""
+    alone = dict(_iterate_lone_cells(rows))
+    filled = [at for at, row in enumerate(rows) if width > 1 and any(map(fold_cell, row))]
+    last = [*takewhile(lambda at: at in alone or _NOTE.match(fold_cell(rows[at][0])), reversed(filled))]
+    notes, above = {at for at in last if _NOTE.match(fold_cell(rows[at][0]))}, filled[: len(filled) - len(last)]
+    numbered = [at for at in above if any(re.search(r"\d", fold_cell(cell)) for cell in rows[at][1:])]
+    if 2 * len(last) >= len(rows):
+        return set(), set()
+    if all(at in notes or _is_note(alone[at]) for at in last):
+        return set(last), set()
+    if 2 * len(numbered) <= len(filled):
+        return notes, set()  # rows with one cell are data here
+    # What stands below a note, or below the only empty row, is no row of the table.
+    is_apart = above[-1] - above[0] < len(above) < last[-1]
+    is_list = any(_SHORT_NOTE.match(fold_cell(rows[at][0])) for at in above)
+    begins = [at for at in last if at in notes or (_SHORT_NOTE.match(alone[at]) and not is_list)]
+    begins += [at for at in last if is_apart and not any(map(fold_cell, rows[at - 1]))]
+    begin = min(begins, default=len(rows))
+    likely = {at for at in last if at < begin and re.search(r"[^\W\d_]", fold_cell(rows[at][0]))}
+    return {at for at in last if at >= begin}, likely
 
 
 def find_page_numbers(rows: Sequence[Cells], width: int) -> set[int]:
@@ -126,8 +174,8 @@ def find_headings(rows: Sequence[Cells], width: int, without: set[int]) -> list[
 def find_second_header(rows: Sequence[Cells]) -> int | None:
     """Return the position of a row of names below an empty row, as of another table; or None."""
     for at, (above, row) in enumerate(pairwise(rows[:-1]), 1):
-        filled = [cell for cell in row if is_filled(cell)]
-        if len(filled) > 1 and not any(map(is_filled, above)) and all(map(_is_wordy, filled)):
+        filled = [cell for cell in row if fold_cell(cell)]
+        if len(filled) > 1 and not any(map(fold_cell, above)) and all(map(_is_wordy, filled)):
             return at
     return None
 

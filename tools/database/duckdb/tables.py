@@ -56,20 +56,19 @@ def read_workbook(path: Path, reversals: frozenset[str] = frozenset()) -> list[W
         import openpyxl
     except ImportError:
         raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
-    sheets = [
-        _convert_rows_to_sheet(NoticeCollector(make_table_name(name), reversals), rows, is_hidden=is_hidden)
-        for name, is_hidden, rows in _read_sheet_rows(path, openpyxl.load_workbook)
-    ]
-    if "sheets" not in reversals and not any(sheet.frame is not None for sheet in sheets):
+    sheets = {
+        part: _convert_rows_to_sheet(NoticeCollector(make_table_name(name), reversals), rows, is_hidden=is_hidden)
+        for part, name, is_hidden, rows in _read_sheet_rows(path, openpyxl.load_workbook)
+    }
+    if "sheets" not in reversals and not any(sheet.frame is not None for sheet in sheets.values()):
         return read_workbook(path, reversals | {"sheets"})
-    flaws: set[tuple[str, str]] = set()
     with zipfile.ZipFile(path) as archive:
-        parts = [part for part in archive.infolist() if part.filename.startswith("xl/worksheets/")]
-        for content in (archive.read(part) for part in parts if sheets and part.file_size < _SEARCHED_BYTES):
-            flaws |= {(kind, text) for kind, pattern, text in _FLAWS if pattern.search(content)}
-    for kind, text in sorted(flaws):
-        sheets[0].noticing.add(kind, text)
-    return sheets
+        for part, sheet in sheets.items():
+            content = archive.read(part) if archive.getinfo(part).file_size < _SEARCHED_BYTES else b""
+            for kind, pattern, text in _FLAWS:
+                if pattern.search(content):
+                    sheet.noticing.add(kind, text)
+    return [*sheets.values()]
 
 
 def _convert_rows_to_sheet(
@@ -92,11 +91,11 @@ def _convert_rows_to_sheet(
         return WorkbookSheet(noticing)
     every = every[every.index(rows[0]) :]
     at = find_header_row(every)
-    kept = [row for row in clean_rows(noticing, every[at:]) if any(map(is_filled, row))]
+    kept = [row for row in clean_rows(noticing, every[at:]) if row]
     return WorkbookSheet(noticing, pandas.DataFrame(_build_columns(kept, noticing)), join_titles(every[:at]))
 
 
-def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, bool, list[tuple[Any, ...]]]]:
+def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, str, bool, list[tuple[Any, ...]]]]:
     advice = "save it again as .xlsx, or its sheets as CSV files"
     try:
         with zipfile.ZipFile(path) as archive:
@@ -120,8 +119,8 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
                     rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=True)
                     filled = [next(rows, ())]
                     for row in rows:  # of empty rows one tells what it parts
-                        filled += [row] if any(map(is_filled, (*row, *filled[-1]))) else []
-                    yield sheet.title, sheet.sheet_state != "visible", filled
+                        filled += [row] if any(map(is_filled, row)) else [()] if filled[-1] else []
+                    yield sheet._worksheet_path, sheet.title, sheet.sheet_state != "visible", filled
             finally:
                 book.close()
     except (DatabaseUnavailable, MemoryError):

@@ -119,7 +119,7 @@ def inspect_text_file(
             " a table with one column, name it .csv"
         )
     if size > _COPIED_SIZE:
-        noticing.add("scope", "too large to look for repeated headers, and for notes below the table")
+        noticing.add("scope", "too large to look for repeated headers, empty rows and notes below the table")
     names = make_column_names(name.removeprefix("\ufeff") for name, _ in best.columns)
     columns = [
         make_column_schema(name, kind, comment=comments.get(raw, ""))
