@@ -53,7 +53,7 @@ from .path import (
     find_path,
     select_from,
 )
-from .repeated import count_repeated_rows, expects_every_row_to_match, has_distinct_partners
+from .repeated import count_repeated_rows, expects_every_row_to_match, has_distinct_partners, sums_for_each_row
 from .variants import CODE, MOST_VALUES, find_compared_variants, find_group_variants
 
 _LONGEST, _MOST_SCOPES = 10_000, 8
@@ -316,17 +316,16 @@ class _LedgerCounter:
         outputs += ends
         row = self._count_by_inner_join(path, outputs, ends)
         numbers = map(to_int, row or self._run_select(path.build_select(outputs), path.scope)[0])
-        remaining = next(numbers)
+        remaining, asks_each = next(numbers), asks_for_each(self.question, self.name(path.subject))
         for step in path.steps:
             rows, number = next(numbers) if path.filters else remaining, next(numbers)
             every, kept = number if key is None else rows - number, step.kept
             remaining -= 0 if kept else every
             left_out = next(numbers) if path.list_filters_after(step) else every
             orphans = next(numbers) - (0 if key is None else number)  # they refer to something which is not there
-            table = path.subject.table
             # Who asks about some of a table does not ask about rows that refer to none of it; nor are those missed
             # where most rows refer to none, as orders to a coupon, unless each row is asked for.
-            is_optional = every - orphans > MOSTLY_ONE * rows and not (table and asks_for_each(self.question, table))
+            is_optional = every - orphans > MOSTLY_ONE * rows and not asks_each
             sets_aside = step.source in filtering or (is_optional and not kept)
             if path.list_filters_after(step):
                 kept, sets_aside = not left_out, left_out > 0
@@ -533,7 +532,8 @@ class _LedgerCounter:
             self.not_counted.append(f"the rows of {self.name(owner)} that are left out: {reason}")
             return
         if (lost := to_int(rows) - groups) > 0:
-            material = lost >= MATERIAL * to_int(rows) and asks_for_each(self.question, step.source.table)
+            table_names = (step.source.table.name, *(column.name for column in step.source.table.columns))
+            material = lost >= MATERIAL * to_int(rows) and asks_for_each(self.question, *table_names)
             names = (self.name(path.subject), write_condition(self.query, step), lost, 0, self.name(owner))
             self.joins.append(JoinCount(*names, to_int(rows), material=material, ones=True))
 
@@ -562,7 +562,12 @@ class _LedgerCounter:
         if not more:
             return
         material, of = single.is_material and more >= MATERIAL * rows, self.name(single.source)
-        table, key = " or ".join(map(self.name, single.repeating)), ""
+        key = " and ".join(self.query.text(link.condition) for link in single.links if link.condition is not None)
+        if path.subject in self.distinct_sources and sums_for_each_row(path, single):
+            table = self.name(path.subject)
+            self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material, ones=True))
+            return
+        table = " or ".join(map(self.name, single.repeating))
         for place, join in enumerate(self.joins):
             if (join.table, join.of) == (table, of) and not join.repeated:
                 other = join.lost and join.material is not material
@@ -570,6 +575,4 @@ class _LedgerCounter:
                 material = join.material or material
                 self.joins[place] = replace(join, repeated=more, material=material, immaterial=immaterial)
                 return
-        if (join := single.repeating[0].join) is not None and (on := join.args.get("on")) is not None:
-            key = self.query.text(on)
         self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material))

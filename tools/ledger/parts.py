@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from ..database.rendering.text import one_line
-from ..database.schema import ColumnSchema, TableSchema
+from ..database.schema import ColumnSchema
 from ..database.table import Cell
 from ..sql.query import Query, TableColumn
 from ..sql.scope import QuerySource, Scope, get_argument
@@ -104,12 +104,12 @@ def find_sum(path: JoinPath) -> exp.Expr | None:
     return None
 
 
-def asks_for_each(question: str, table: TableSchema) -> bool:
-    """Whether a question says "each", "every" or "all" of a name of the table or of its columns."""
-    names = {stem for name in (table.name, *(column.name for column in table.columns)) for stem in stem_name(name)}
+def asks_for_each(question: str, *names: str) -> bool:
+    """Whether a question says "each", "every" or "all" of one of the names of a table and its columns."""
+    stems = {stem for name in names for stem in stem_name(name)}
     question_words = words(question)
     return any(
-        word.folded in _EACH and any(near.stem in names for near in question_words[place + 1 : place + 4])
+        word.folded in _EACH and any(near.stem in stems for near in question_words[place + 1 : place + 4])
         for place, word in enumerate(question_words)
     )
 

@@ -119,6 +119,7 @@ class SingleSource:
     source: QuerySource
     repeating: tuple[QuerySource, ...]  # sources that may have several rows for one of it, going by declared keys
     is_material: bool  # whether a row that is there twice changes the result
+    links: tuple[JoinEquality, ...]  # what joins it to the first of these
     is_grouped: bool  # whether it is only counted in groups of its own, of one row each or of several
 
 
@@ -236,7 +237,8 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
             plain = query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count)
             is_material = is_material or any(not isinstance(call.this, exp.Distinct) for call in plain)
         if repeating:
-            singles.append(SingleSource(source, tuple(repeating), is_material, source in groups))
+            ends = [link for link in links if link.get_other_source(repeating[0]) is source]
+            singles.append(SingleSource(source, tuple(repeating), is_material, tuple(ends), source in groups))
     equals = [s for s in addends if "sum" in uses[id(s)] and not scope.is_source_optional(s)]
     equals = [s for s in equals if not _find_repeating_sources(query, s, scope)] if finest in equals else []
     equals = [s for s in equals if s is not finest]

@@ -45,6 +45,20 @@ def count_repeated_rows(query: Query, run: _Run, path: JoinPath, single: SingleS
     return every - distinct, distinct, distinct <= rows
 
 
+def sums_for_each_row(path: JoinPath, single: SingleSource) -> bool:
+    """Whether a sum takes a value once for each row that refers to it, as a price for each sale.
+
+    If these rows have numbers of their own, as items of an order have, it may be meant to be there once.
+    """
+    query, table = path.query, path.subject.table
+    if table is None or single.source is path.subject or single.is_grouped:
+        return False
+    steps = [step for step in path.steps if step.source is single.source and step.before == (path.subject,)]
+    keys = {column for key in query.schema.foreign_keys if key.table == table.name for column in key.columns}
+    keys |= {link.find_column(path.subject, query) for step in steps for link in step.links} | {*table.key}
+    return bool(steps) and all(column.kind != "number" or column.name in keys for column in table.columns)
+
+
 def has_distinct_partners(run: _Run, step: JoinStep) -> bool:
     """Whether no value that a join compares comes twice in its source, which is often small."""
     value, *more = (link.end(step.source) for link in step.links)
