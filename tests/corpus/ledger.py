@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import duckdb
 from rich.console import Console
@@ -40,12 +40,14 @@ from tableturn.tools.sample import build_sample
 from tableturn.tools.sql import Query, read_query
 
 from tests.corpus.ledger_canaries import find_canaries, open_hidden
+from tests.corpus.ledger_wrong import WrongAnswer, count_warnings, find_real_answers
 
 T = TypeVar("T")
 SEED = 38
 DATABASES = 11  # of Spider's training part; the sample database has the late loads
 SHARES = (0.01, 0.03, 0.1, 0.25, 0.5)
 FAULTS, GOLDS = 10, 6  # of one database, and of one fault
+WRONG, MOST_OF_ONE = 15, 4  # planted wrong answers of one kind, and those of them in one database
 ROWS = {400_000: 12, 10_000_000: 3}  # of the largest table where times are measured, and how often each is
 Kind = Literal["orphans", "duplicates", "missing", "variants"]
 
@@ -190,8 +192,8 @@ def _place(dataset: Dataset, name: str) -> Path | None:
         return None
 
 
-def _plant_all(data: Path, folder: Path, limit: int | None) -> Iterator[Planted]:
-    """Yield of each planted fault and gold: kind, whether material, told, exact, and where."""
+def _find_places(data: Path, limit: int | None) -> Iterator[tuple[Path, Fault, list[Query]]]:
+    """Yield the faults to plant: the database, the fault, and the golds that suffer from it."""
     dataset = load_dataset("spider", "train", data)
     paths = dict[str, Path]()
     golds, usable = group_golds(dataset.questions), dict[str, dict[tuple[Kind, str, str], list[Query]]]()
@@ -214,14 +216,41 @@ def _plant_all(data: Path, folder: Path, limit: int | None) -> Iterator[Planted]
         paths[name] = path
         usable[name] = {place: queries[:GOLDS] for place, queries in faults.items()}
     most = sorted(usable, key=lambda name: -len(usable[name]))[: limit or DATABASES]
-    for name in _track(most, "faults planted in databases"):
+    for name in most:
         for (kind, table, column), queries in islice(usable[name].items(), FAULTS):
             for part in SHARES:
-                fault = Fault(kind, table, column, part)
-                yield from _plant(paths[name], folder, fault, queries)
+                yield paths[name], Fault(kind, table, column, part), queries
 
 
-def _plant(original: Path, folder: Path, fault: Fault, queries: list[Query]) -> Iterator[Planted]:
+def _find_wrong_answers(
+    data: Path, folder: Path, places: Sequence[tuple[Path, Fault, list[Query]]]
+) -> Iterator[WrongAnswer]:
+    """Yield golds that faults in the data give another result, as many of each kind, drawn by a seed."""
+    questions = load_dataset("spider", "train", data).questions
+    texts = {sql.rstrip(" ;"): one.text for one in questions for sql in one.golds}
+    drawn = Random(SEED).sample(places, len(places))
+    for kind in get_args(Kind):
+        number, databases = 0, Counter[Path]()
+        for original, fault, queries in (place for place in drawn if place[1].kind == kind):
+            if number == WRONG or databases[original] == MOST_OF_ONE:
+                continue
+            path, query = folder / f"wrong{kind}{number}" / original.name, queries[0]
+            path.parent.mkdir(exist_ok=True)
+            shutil.copy(original, path)
+            fault.plant(path)
+            if _read(original, query.sql) != _read(path, query.sql):
+                number, databases[original] = number + 1, databases[original] + 1
+                yield WrongAnswer(kind, path, texts[query.sql.rstrip(" ;")], query.sql, str(fault))
+
+
+def _read(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.text_factory = _decode
+        return sorted(connection.execute(sql).fetchall(), key=str)
+
+
+def _plant(original: Path, fault: Fault, queries: list[Query], folder: Path) -> Iterator[Planted]:
+    """Yield what the ledger says of a fault in each gold's rows."""
     path = folder / f"planted{len(list(folder.iterdir()))}.sqlite"
     shutil.copy(original, path)
     fault.plant(path)
@@ -363,10 +392,17 @@ def _track(things: Sequence[T], what: str) -> Iterable[T]:
 def run(options: BenchOptions) -> Figures:
     """Return which planted faults the ledger tells, what it tells of untouched databases, and the time it takes.
 
+    And of wrong answers, of models and by planted faults, how many carry a warning.
+
     With a limit, of so many databases, and times of the smaller tables alone.
     """
     with TemporaryDirectory() as folder:
-        planted = [*_plant_all(options.folder, Path(folder), options.limit), *_late(Path(folder))]
+        places = [*_find_places(options.folder, options.limit)]
+        tracked = _track(places, "faults planted in databases")
+        planted = [one for place in tracked for one in _plant(*place, Path(folder))]
+        planted += _late(Path(folder))
+        wrong = [*find_real_answers(options.folder), *_find_wrong_answers(options.folder, Path(folder), places)]
+        warnings = count_warnings(_track(wrong, "wrong answers"))
         sizes = list(ROWS)[: 1 if options.limit else None]
         times = dict(told for rows in sizes for told in _times(Path(folder), rows))
         with open_hidden(Path(folder)) as hidden:
@@ -386,5 +422,6 @@ def run(options: BenchOptions) -> Figures:
         "canaries": len(canaries),
         "canaries_hidden_by": hiding,
         "canary_texts": canaries,
+        "wrong_answers": warnings,
         "times_ms": times,
     }

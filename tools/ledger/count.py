@@ -459,7 +459,7 @@ class _LedgerCounter:
         return float(lost or 0) >= MATERIAL * float(every or 0) > 0
 
     def _find_lost_row_examples(self, path: JoinPath, step: JoinStep) -> tuple[str, ...]:
-        outputs = [side.copy() for link in step.links for source, side in link.ends if source is not step.source]
+        outputs = [link.far_end(step.source).copy() for link in step.links]
         select = path.build_select(outputs).where(step.missing, copy=False).distinct(copy=False)
         try:
             rows = self._run_select(select.limit(_EXAMPLES, copy=False), path.scope)

@@ -423,14 +423,12 @@ def find_key(query: Query, source: QuerySource, *, declared: bool = False) -> li
     outputs, names = [item.unalias().unnest() for item in inner.select.expressions], [*(source.columns or ())]
     distinct = inner.select.args.get("distinct")
     is_distinct = distinct is not None and not distinct.args.get("on")
-    if is_distinct and len(names) == len(outputs):
-        return names
-    if inner.select.args.get("group") is not None:
-        terms = query.resolve_group_by_terms(inner) or []
-        is_named = len(names) == len(outputs) and all(term in outputs for term in terms)
-        return [names[outputs.index(term)] for term in terms] if is_named else []
+    terms = outputs if is_distinct else query.resolve_group_by_terms(inner) or []
+    if terms and len(names) == len(outputs) and all(term in outputs for term in terms):
+        return [names[outputs.index(term)] for term in terms]
     several = any(returns_several_rows(call) for output in outputs for call in query.find(exp.Func, within=output))
-    if query.find_aggregates(inner) or several or not inner.has_only_listed_sources:
+    is_grouped = inner.select.args.get("group") is not None or bool(query.find_aggregates(inner))
+    if is_grouped or several or not inner.has_only_listed_sources:
         return []
     found = {name: _find_output(query, source, inner, name) for name in names}
     passed = {place: name for name, (places, is_plain) in found.items() for place in places if is_plain}

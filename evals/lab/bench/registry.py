@@ -150,7 +150,7 @@ BENCHES: Mapping[str, Bench] = {
     "knowledge": Bench("retrieval", "definitions that questions need, and those shown to them that they don't"),
     "knowledge-scale": _without_data("scale", "looking through 1,000 terms and 100,000 verified queries (ten minutes)"),
     "langchain": Bench("costs", "requests and prompt tokens of LangChain's agent beside ours, the same queries played"),
-    "ledger": Bench("tests.corpus.ledger", "faults planted in data that the ledger tells, false alarms, and its time"),
+    "ledger": Bench("tests.corpus.ledger", "planted faults that the ledger tells, false alarms, warnings, and its time"),
     "limits": _without_data("tests.corpus.attacks", "time, memory and temporary files that bombs take beyond limits"),
     "linking": Bench("linking", "redundancy and recall of the schema linker on SParC and CoSQL dev"),
     "linking-ablations": Bench("linking", "the schema linker, a part of what it is given taken away at a time"),
