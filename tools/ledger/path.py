@@ -531,10 +531,13 @@ def _add_conditions(query: Query, step: JoinStep, others: Sequence[QueryConditio
     source, table = step.source, step.source.table
     conditions = [part.node for part in others if part.source is source] if source.side == "LEFT" else []
     if table is None or not table.primary_key or source.column_aliases:
-        ends = [link.end(source) for link in step.links]
+        ends = {fold(end.name) for link in step.links if isinstance(end := link.end(source), exp.Column)}
+        rest = {(id(source), name) for name in find_key(query, source)} - {(id(source), name) for name in ends}
+        columns = (query.at(column) for part in others for column in query.find(exp.Column, within=part.node))
+        if table is None and any(column is not None and column.place in rest for column in columns):
+            raise NotCountedError("a condition is on a part of the key of a sub-query")
         key = find_key(query, source, declared=True) if table is None else []
-        has_key = {*key} <= {fold(end.name) for end in ends if isinstance(end, exp.Column)}
-        return replace(step, conditions=tuple(conditions), has_key=bool(key) and has_key)
+        return replace(step, conditions=tuple(conditions), has_key=bool(key) and {*key} <= ends)
     open_columns = {*table.primary_key} - {link.find_column(source, query) for link in step.links}
     fixing = dict[str, exp.Expr]()
     sure = (part.node for part in others if part.is_required or part.source is source)

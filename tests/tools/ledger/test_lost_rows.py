@@ -40,7 +40,7 @@ from tests.tools.ledger.sales import keep, lost, make_duckdb, make_sqlite
         "WITH p AS (SELECT DISTINCT id FROM product) SELECT COUNT(*) FROM sale s JOIN p ON p.id = s.product_id",
         # A key that sub-queries pass on.
         "WITH p AS (SELECT * FROM product) SELECT COUNT(*) FROM sale s JOIN p ON p.id = s.product_id",
-        "WITH p AS (SELECT * FROM product), q AS (SELECT * FROM p) SELECT COUNT(*) FROM q, sale WHERE q.id = product_id",
+        "WITH p AS (SELECT * FROM product), q AS (SELECT * FROM p) SELECT SUM(1) FROM q, sale WHERE q.id = product_id",
         "SELECT kind, COUNT(*) FROM sale JOIN (SELECT id AS k, kind FROM product) p ON k = product_id GROUP BY kind",
         "SELECT COUNT(*) FROM sale JOIN (SELECT id AS product_id, kind FROM product) p USING (product_id)",
         "WITH t AS (SELECT * FROM sale WHERE id > 0) SELECT COUNT(*) FROM t JOIN product p ON p.id = t.product_id",
