@@ -54,9 +54,12 @@ def sums_for_each_row(path: JoinPath, single: SingleSource) -> bool:
     if table is None or single.source is path.subject or single.is_grouped:
         return False
     steps = [step for step in path.steps if step.source is single.source and step.before == (path.subject,)]
+    ends = {link.find_column(path.subject, query) for step in steps for link in step.links}
+    if not steps or not table.primary_key or not ends.isdisjoint(table.primary_key):
+        return False  # such as tags of a sale, which are nothing by themselves
     keys = {column for key in query.schema.foreign_keys if key.table == table.name for column in key.columns}
-    keys |= {link.find_column(path.subject, query) for step in steps for link in step.links} | {*table.key}
-    return bool(steps) and all(column.kind != "number" or column.name in keys for column in table.columns)
+    keys |= {*ends, *table.primary_key}
+    return all(column.kind != "number" or column.name in keys for column in table.columns)
 
 
 def has_distinct_partners(run: _Run, step: JoinStep) -> bool:
