@@ -167,7 +167,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     def make_answer(ledger: Ledger | None) -> AnswerRecord:
         line = ledger.write_line(labels, conclusion.looks.formats) if ledger else ""
         after = (*filter(None, (line, readings.line)), *(note.text for note in conclusion.remarks))
-        rows_lost = int(bool(line or rows_note) or any(literal.near for literal in absent))
+        rows_lost = int(bool(rows_note or (ledger and ledger.casts_doubt)) or any(literal.near for literal in absent))
         rows_lost += bool(line and ledger and ledger.repeats_material_rows)
         sure = assess_answer_confidence(
             attempts, chosen, conclusion.status, comparison, turn, run, readings.agreement, labels, rows_lost

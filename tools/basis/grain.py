@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from sqlglot import exp
@@ -10,18 +9,13 @@ from sqlglot import exp
 from ..labels import Labels
 from ..sql.explain import QueryExplainer
 from ..sql.query import Query
-from ..sql.scope import QuerySource, Scope, is_aggregate_call
+from ..sql.scope import SETS, QuerySource, Scope, is_aggregate_call, returns_several_rows
 from ..words import fold, humanize_name
 
 Duplicates = Literal["kept", "removed", "none"]
 """Whether equal rows of a result are kept, were removed, or cannot be."""
 
 _JOINS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT_JOIN")
-_SETS = (exp.Explode, exp.ExplodingGenerateSeries, exp.Unnest, exp.UDTF)
-_ROW_FUNCTIONS = re.compile(
-    r"^(unnest|flatten|generate_|explode|inline|regexp_matches|range$)|_(each|keys|elements|to_table|recordset|array_text)",
-    re.IGNORECASE,
-)
 
 
 def describe_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates]:
@@ -36,9 +30,9 @@ def describe_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates
     select, distinct = scope.select, scope.select.args.get("distinct")
     calls = [node for item in select.expressions for node in query.find(exp.Func, within=item)]
     on = distinct.args.get("on") if distinct is not None else None
-    several = [node for node in calls if _returns_several_rows(node)]
+    several = [node for node in calls if returns_several_rows(node)]
     sources = query.find(exp.From, exp.Join) if several else []
-    source_calls = {id(node) for source in sources for node in query.find(*_SETS, within=source)}
+    source_calls = {id(node) for source in sources for node in query.find(*SETS, within=source)}
     if any(id(node) not in source_calls for node in several):
         return "", "removed" if distinct is not None and on is None else "kept"
     if on is not None:
@@ -55,11 +49,6 @@ def describe_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates
     unsure = any(not isinstance(node.parent, exp.Window) for node in aggregates)
     unknown = not query.rules.is_sqlite and any(isinstance(node, exp.Anonymous) for node in calls)
     return ("", "kept") if unsure or unknown else _describe_row_grain(scope, query, labels)
-
-
-def _returns_several_rows(node: exp.Expr) -> bool:
-    """Whether a function call returns several rows for one input row."""
-    return isinstance(node, _SETS) or (isinstance(node, exp.Anonymous) and bool(_ROW_FUNCTIONS.search(node.name)))
 
 
 def _describe_group_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, Duplicates]:

@@ -49,12 +49,11 @@ from .path import (
     check_countable,
     copy_select_with_outputs,
     copy_source_node,
-    expects_every_row_to_match,
     find_passed_column,
     find_path,
     select_from,
 )
-from .repeated import count_repeated_rows, has_distinct_partners
+from .repeated import count_repeated_rows, expects_every_row_to_match, has_distinct_partners, sums_for_each_row
 from .variants import CODE, MOST_VALUES, find_compared_variants, find_group_variants
 
 _LONGEST, _MOST_SCOPES = 10_000, 8
@@ -277,8 +276,7 @@ class _LedgerCounter:
         ((every, referring),) = self._run_select(path.build_select([outputs[0], refer], until=0), path.scope)
         (cells,) = self._run_select(path.build_select([outputs[0], *ends], side=""), path.scope)
         rows, (stay, *others) = to_int(every), map(to_int, cells)
-        lost = [rows - stay, *([to_int(referring) - stay] if path.find_filtering_sources() else [])]
-        return [rows, *([rows] if path.filters else []), *lost, *others]
+        return [rows, *([rows] if path.filters else []), rows - stay, to_int(referring) - stay, *others]
 
     def _add_join_counts(self, path: JoinPath) -> None:
         if any(s.source.table is None or s.source.table.name in self.rls_tables for s in path.steps if self.rls_tables):
@@ -305,33 +303,37 @@ class _LedgerCounter:
             # Of the partners of a row that is there several times one is enough.
             condition = step.missing if key is None else exp.not_(step.missing, copy=False)
             outputs.append(make_count([*comes[id(step)], condition], key))
-            if step.source in filtering:
-                # Who asks about some of a table does not ask about rows that refer to none of it.
-                alone = [step.missing] if key is None else []
-                if conditions := path.list_filters_after(step):
-                    # Who has no partner may meet the condition on it, and stay.
-                    holds = exp.Coalesce(this=exp.and_(*conditions), expressions=[exp.false()])
-                    alone.append(exp.not_(holds, copy=False))
-                outputs.append(make_count([*comes[id(step)], *alone, step.reference_condition], key))
+            alone = [step.missing] if key is None else []
+            if conditions := path.list_filters_after(step):
+                # Who has no partner may meet the condition on it, and stay.
+                holds = exp.Coalesce(this=exp.and_(*conditions), expressions=[exp.false()])
+                alone.append(exp.not_(holds, copy=False))
+                outputs.append(make_count([*comes[id(step)], *alone], key))
+            outputs.append(make_count([*comes[id(step)], *alone, step.reference_condition], key))
         stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
         ends = [make_count([*stays, write_missing(column, use)], key) for column, use, _ in columns]
         ends = [make_count(stays, key), *ends] if columns else []
         outputs += ends
         row = self._count_by_inner_join(path, outputs, ends)
         numbers = map(to_int, row or self._run_select(path.build_select(outputs), path.scope)[0])
-        remaining = next(numbers)
+        remaining, asks_each = next(numbers), asks_for_each(self.question, self.name(path.subject))
         for step in path.steps:
             rows, number = next(numbers) if path.filters else remaining, next(numbers)
-            lost = number if key is None else rows - number
-            remaining -= 0 if step.kept else lost
-            kept, every = step.kept, lost
-            if step.source in filtering:
-                lost = next(numbers) - (0 if key is None else number)
-                if path.list_filters_after(step):
-                    lost, kept = (lost, False) if lost else (every, True)
+            every, kept = number if key is None else rows - number, step.kept
+            remaining -= 0 if kept else every
+            left_out = next(numbers) if path.list_filters_after(step) else every
+            orphans = next(numbers) - (0 if key is None else number)  # they refer to something which is not there
+            # Who asks about some of a table does not ask about rows that refer to none of it; nor are those missed
+            # where most rows refer to none, as orders to a coupon, unless each row is asked for.
+            is_optional = every - orphans > MOSTLY_ONE * rows and not asks_each
+            sets_aside = step.source in filtering or (is_optional and not kept)
+            if path.list_filters_after(step):
+                kept, sets_aside = not left_out, left_out > 0
+            lost = orphans if sets_aside else every
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
-                material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
+                missing = [step.missing, *([step.reference_condition] if sets_aside else [])]
+                material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], missing, value)
             examples = self._find_lost_row_examples(path, step) if material and self.examples else ()
             names = (self.name(step.source), write_condition(self.query, step), lost, 0)
             beside = render_cell(" and ".join(map(self.query.text, step.conditions)))
@@ -341,9 +343,9 @@ class _LedgerCounter:
             roles = [role for role in path.steps if self.name(role.source) == names[0]]
             by = humanize_name(key_columns) if len(roles) > 1 else ""
             self.joins.append(JoinCount(*names, of, rows, kept, material, examples, condition=beside, by=by))
-            if lost < every and not step.kept and (lost or step.source not in filtering):
+            if sets_aside and lost < left_out and not kept:
                 item = self.name(step.before[0]), key_columns
-                self.nulls.append(MissingCount(*item, "unmatched", every - lost, of, rows))
+                self.nulls.append(MissingCount(*item, "unmatched", left_out - lost, of, rows))
         all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
@@ -444,13 +446,15 @@ class _LedgerCounter:
         refers = parts[1] < MOSTLY_ONE or (counts[0] > counts[1] and find_sum(path) is not None)
         return parts[0] >= MOSTLY_ONE and refers
 
-    def _is_large_part_of_sum(self, path: JoinPath, comes: list[exp.Expr], step: JoinStep, value: exp.Expr) -> bool:
+    def _is_large_part_of_sum(
+        self, path: JoinPath, comes: list[exp.Expr], missing: list[exp.Expr], value: exp.Expr
+    ) -> bool:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
-        parts = [exp.Sum(this=exp.Abs(this=make_case(terms, value))) for terms in (comes, [*comes, step.missing])]
+        parts = [exp.Sum(this=exp.Abs(this=make_case(terms, value))) for terms in (comes, [*comes, *missing])]
         try:
             ((every, lost),) = self._run_select(path.build_select(parts), path.scope)
         except NotCountedError as reason:
-            self.not_counted.append(f"the part of the sum that {self.name(step.source)} leaves out: {reason}")
+            self.not_counted.append(f"the part of the sum that a join leaves out: {reason}")
             return False
         return float(lost or 0) >= MATERIAL * float(every or 0) > 0
 
@@ -528,7 +532,8 @@ class _LedgerCounter:
             self.not_counted.append(f"the rows of {self.name(owner)} that are left out: {reason}")
             return
         if (lost := to_int(rows) - groups) > 0:
-            material = lost >= MATERIAL * to_int(rows) and asks_for_each(self.question, step.source.table)
+            table_names = (step.source.table.name, *(column.name for column in step.source.table.columns))
+            material = lost >= MATERIAL * to_int(rows) and asks_for_each(self.question, *table_names)
             names = (self.name(path.subject), write_condition(self.query, step), lost, 0, self.name(owner))
             self.joins.append(JoinCount(*names, to_int(rows), material=material, ones=True))
 
@@ -557,7 +562,12 @@ class _LedgerCounter:
         if not more:
             return
         material, of = single.is_material and more >= MATERIAL * rows, self.name(single.source)
-        table, key = " or ".join(map(self.name, single.repeating)), ""
+        key = " and ".join(self.query.text(link.condition) for link in single.links if link.condition is not None)
+        if path.subject in self.distinct_sources and sums_for_each_row(path, single):
+            table = self.name(path.subject)
+            self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material, ones=True))
+            return
+        table = " or ".join(map(self.name, single.repeating))
         for place, join in enumerate(self.joins):
             if (join.table, join.of) == (table, of) and not join.repeated:
                 other = join.lost and join.material is not material
@@ -565,6 +575,4 @@ class _LedgerCounter:
                 material = join.material or material
                 self.joins[place] = replace(join, repeated=more, material=material, immaterial=immaterial)
                 return
-        if (join := single.repeating[0].join) is not None and (on := join.args.get("on")) is not None:
-            key = self.query.text(on)
         self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material))

@@ -27,10 +27,15 @@ class JoinCount:
     kept: bool = False  # whether rows without a partner stay in the result, as by a LEFT JOIN
     material: bool = False  # whether it may change the answer: it is about 1 % of the rows, or of the sum, or more
     examples: tuple[str, ...] = ()  # of lost rows the columns that the join compares, if asked for
-    ones: bool = False  # whether `of` lists what others refer to, and the query gives a row for each of its rows
+    ones: bool = False  # whether `of` lists what others refer to, and the query gives, or sums, one for each of these
     immaterial: Literal["", "lost", "repeated"] = ""  # the number that is not material, if only the other one is
     condition: str = ""  # what a partner meets beside the key
     by: str = ""  # the columns that refer to it, if several joins look up partners in the table
+
+    @property
+    def counts_each(self) -> bool:
+        """Whether a sum takes a value once for each row that refers to it, as a price for each sale."""
+        return self.ones and self.repeated > 0
 
     def keep_numbers(self, *, material: bool) -> JoinCount:
         """Return a copy in which the numbers are 0 that are not material, or those that are."""
@@ -105,7 +110,12 @@ class Ledger:
     @property
     def repeats_material_rows(self) -> bool:
         """Whether joins repeat rows so that the result is another."""
-        return any(join.keep_numbers(material=True).repeated for join in self.joins)
+        return any(join.keep_numbers(material=True).repeated for join in self.joins if not join.counts_each)
+
+    @property
+    def casts_doubt(self) -> bool:
+        """Whether a fact may change the answer, beside values that a sum takes once for each row."""
+        return bool(replace(self, joins=tuple(join for join in self.joins if not join.counts_each)).line)
 
     @property
     def line(self) -> str:
@@ -166,7 +176,9 @@ def _describe_join(join: JoinCount, other: str | None, labels: Labels) -> Iterat
         else:
             part = _say_part(join.lost, join.rows, join.of, labels)
             yield labels.say("rows_lost", join.lost, part=part, table=table, shown=examples)
-    if join.repeated:
+    if join.counts_each:
+        yield labels.say("rows_counted_each", join.repeated + join.rows, of=of, table=table)
+    elif join.repeated:
         yield labels.say("rows_repeated", join.repeated, of=of, table=table)
 
 

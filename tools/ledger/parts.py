@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from ..database.rendering.text import one_line
-from ..database.schema import ColumnSchema, TableSchema
+from ..database.schema import ColumnSchema
 from ..database.table import Cell
 from ..sql.query import Query, TableColumn
 from ..sql.scope import QuerySource, Scope, get_argument
 from ..words import stem_name, words
-from .path import ROWID, SHAPING, JoinPath, JoinStep, NotCountedError, make_column
+from .path import ROWID, JoinPath, JoinStep, NotCountedError, find_key, find_row_table, make_column
 
 _CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
@@ -39,12 +39,8 @@ def get_source_name(query: Query, source: QuerySource) -> str:
 
 def name_rows(query: Query, source: QuerySource) -> str:
     """Return the table whose rows a source gives; '' if a CTE or sub-query changes the rows."""
-    while source.table is None:
-        scope = query.find_scope(source.query.unnest()) if source.query is not None else None
-        if scope is None or len(scope.sources) != 1 or any(map(scope.select.args.get, SHAPING)):
-            return ""  # groups, or joined rows
-        source = scope.sources[0]
-    return source.table.name
+    table = find_row_table(query, source)
+    return table.name if table is not None else ""
 
 
 def write_condition(query: Query, step: JoinStep) -> str:
@@ -108,12 +104,12 @@ def find_sum(path: JoinPath) -> exp.Expr | None:
     return None
 
 
-def asks_for_each(question: str, table: TableSchema) -> bool:
-    """Whether a question says "each", "every" or "all" of a name of the table or of its columns."""
-    names = {stem for name in (table.name, *(column.name for column in table.columns)) for stem in stem_name(name)}
+def asks_for_each(question: str, *names: str) -> bool:
+    """Whether a question says "each", "every" or "all" of one of the names of a table and its columns."""
+    stems = {stem for name in names for stem in stem_name(name)}
     question_words = words(question)
     return any(
-        word.folded in _EACH and any(near.stem in names for near in question_words[place + 1 : place + 4])
+        word.folded in _EACH and any(near.stem in stems for near in question_words[place + 1 : place + 4])
         for place, word in enumerate(question_words)
     )
 
@@ -133,9 +129,9 @@ def list_visible_ctes(query: Query, select: exp.Expr) -> list[exp.Expr]:
 def list_key_columns(query: Query, source: QuerySource) -> Iterator[exp.Expr]:
     """Yield the key columns that identify the rows of a source."""
     table = source.table
-    names = table.key if table is not None and not source.column_aliases else ()
+    names = [(source.columns or {})[name] for name in find_key(query, source)]
     if not names and table is not None and table.kind == "table" and ROWID in query.rules.hidden:
-        names = (ROWID,)
+        names = [ROWID]
     if not names:
         raise NotCountedError(f"{get_source_name(query, source)} has no key")
     yield from (make_column(source, name) for name in names)

@@ -8,9 +8,19 @@ from typing import Literal
 
 from sqlglot import exp
 
+from ..database.schema import TableSchema
 from ..database.table import Cell
+from ..sql.dialects import fold
 from ..sql.query import Query, QueryCondition, TableColumn
-from ..sql.scope import QuerySource, Scope, SourceColumn, get_argument, get_join_conditions, iterate_enclosing_scopes
+from ..sql.scope import (
+    QuerySource,
+    Scope,
+    SourceColumn,
+    get_argument,
+    get_join_conditions,
+    iterate_enclosing_scopes,
+    returns_several_rows,
+)
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT_JOIN")
 
@@ -20,9 +30,9 @@ Count = Callable[[str], Sequence[Sequence[Cell]]]
 MOSTLY_ONE = 0.5
 """Share of different values from which a column without a key is taken to tell rows apart."""
 
-_CUTTING = ("having", "qualify", "limit", "offset")
+CUTTING = ("having", "qualify", "limit", "offset")
 
-SHAPING = ("group", "distinct", *_CUTTING)
+SHAPING = ("group", "distinct", *CUTTING)
 """The clauses that make other rows of those that FROM and WHERE give."""
 
 _READ = ("column", "alias", "rowid", "string", "star", "output")
@@ -62,7 +72,7 @@ class JoinEquality:
         """Return the column on the side of a source; empty if there is another expression."""
         if self.condition is None:
             return self.end(source).name
-        column = query.column(self.end(source))
+        column = find_passed_column(query, self.end(source))
         return column.schema.name if column is not None else ""
 
     def get_other_source(self, source: QuerySource) -> QuerySource | None:
@@ -109,6 +119,7 @@ class SingleSource:
     source: QuerySource
     repeating: tuple[QuerySource, ...]  # sources that may have several rows for one of it, going by declared keys
     is_material: bool  # whether a row that is there twice changes the result
+    links: tuple[JoinEquality, ...]  # what joins it to the first of these
     is_grouped: bool  # whether it is only counted in groups of its own, of one row each or of several
 
 
@@ -226,7 +237,8 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
             plain = query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count)
             is_material = is_material or any(not isinstance(call.this, exp.Distinct) for call in plain)
         if repeating:
-            singles.append(SingleSource(source, tuple(repeating), is_material, source in groups))
+            ends = [link for link in links if link.get_other_source(repeating[0]) is source]
+            singles.append(SingleSource(source, tuple(repeating), is_material, tuple(ends), source in groups))
     equals = [s for s in addends if "sum" in uses[id(s)] and not scope.is_source_optional(s)]
     equals = [s for s in equals if not _find_repeating_sources(query, s, scope)] if finest in equals else []
     equals = [s for s in equals if s is not finest]
@@ -238,6 +250,7 @@ def check_countable(query: Query, scope: Scope) -> None:
     joins = [source.join for source in scope.sources if source.join is not None]
     problems = {
         "it reads no table": not scope.sources,
+        "it reads a sample": bool(query.find(exp.TableSample)),
         "it is recursive": any(clause.args.get("recursive") for clause in query.find(exp.With)),
         "its joins stand in parentheses": len(scope.sources) > len(scope.select.args.get("joins") or ()) + 1,
         "it reads a function or a LATERAL sub-query": not scope.has_only_listed_sources
@@ -301,8 +314,9 @@ def _is_part_of_rows(query: Query, scope: Scope, count: exp.Count) -> bool:
 def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> tuple[frozenset[SourceColumn], bool]:
     """Return the columns that a sub-query's column is made of, and whether it is just one."""
     outputs, names = scope.select.expressions, [*(source.columns or ())]
-    if len(outputs) == len(names) and name in names:
-        output = outputs[names.index(name)].unalias().unnest()
+    named = names if len(outputs) == len(names) else [fold(item.alias_or_name) for item in outputs]
+    if name in named and not (item := outputs[named.index(name)]).is_star:
+        output = item.unalias().unnest()
         return _find_places(query, scope, output), isinstance(output, exp.Column)
     # A star stands for several columns.
     return frozenset((id(other), name) for other in scope.sources if name in (other.columns or ())), True
@@ -378,22 +392,31 @@ def _find_finest_source(
     # Groups that others are joined to have a row each; where they are joined by a key too, they count themselves.
     likely += [s for s in sure if all(other in aside for other in _find_repeating_sources(query, s, scope))]
     if all(source is None for source in likely):
-        largest = sorted(sure, key=lambda s: (s not in addends, -((s.table and s.table.row_count) or 0)))
+        tables = {id(source): find_row_table(query, source) for source in sure}
+        rows = {place: (table and table.row_count) or 0 for place, table in tables.items()}
+        largest = sorted(sure, key=lambda source: (source not in addends, -rows[id(source)]))
         likely = [source for source in largest if _is_finest_source(query, scope, source, links)]
     return next((source for source in likely if source is not None), None)
 
 
 def _find_repeating_sources(query: Query, source: QuerySource, scope: Scope) -> list[QuerySource]:
     """Return the sources that may have several rows per row of a source, by keys and groups."""
-    repeating = query.find_repeating_sources(source, scope)
-    single = {id(other) for other in scope.sources if other not in repeating}
-    bound = {end for end, giver in query.find_single_values(scope, source) if giver in single}
-    unique = {id(other): {(id(other), name) for name in _find_unique_columns(query, other)} for other in repeating}
-    return [other for other in repeating if not unique[id(other)] or not unique[id(other)] <= bound]
+    given, single, repeating = query.find_single_values(scope, source), {id(source)}, list(scope.sources)
+    keys = {id(other): {(id(other), name) for name in find_key(query, other)} for other in repeating}
+    while len(repeating) > len(scope.sources) - len(single):
+        repeating = [other for other in scope.sources if id(other) not in single]
+        bound = {end for end, giver in given if giver in single}
+        single |= {place for place in map(id, repeating) if keys[place] and keys[place] <= bound}
+    return repeating
 
 
-def _find_unique_columns(query: Query, source: QuerySource) -> list[str]:
-    """Return the columns that tell a sub-query's rows apart, by DISTINCT or GROUP BY; empty if unknown."""
+def find_key(query: Query, source: QuerySource, *, declared: bool = False) -> list[str]:
+    """Return the folded names of columns that tell a source's rows apart; empty if unknown.
+
+    Of a table it may be the likely key. Sub-queries pass it on, or make one by DISTINCT or GROUP BY.
+    """
+    if (table := source.table) is not None:
+        return [] if source.column_aliases else [*map(fold, table.primary_key if declared else table.key)]
     inner = query.find_scope(source.query.unnest()) if source.query is not None else None
     if inner is None:
         return []
@@ -401,8 +424,19 @@ def _find_unique_columns(query: Query, source: QuerySource) -> list[str]:
     distinct = inner.select.args.get("distinct")
     is_distinct = distinct is not None and not distinct.args.get("on")
     terms = outputs if is_distinct else query.resolve_group_by_terms(inner) or []
-    is_named = len(names) == len(outputs) and all(term in outputs for term in terms)
-    return [names[outputs.index(term)] for term in terms] if is_named else []
+    if terms and len(names) == len(outputs) and all(term in outputs for term in terms):
+        return [names[outputs.index(term)] for term in terms]
+    several = any(returns_several_rows(call) for output in outputs for call in query.find(exp.Func, within=output))
+    is_grouped = inner.select.args.get("group") is not None or bool(query.find_aggregates(inner))
+    if is_grouped or several or not inner.has_only_listed_sources:
+        return []
+    found = {name: _find_output(query, source, inner, name) for name in names}
+    passed = {place: name for name, (places, is_plain) in found.items() for place in places if is_plain}
+    for other in (other for other in inner.sources if not inner.is_source_optional(other)):
+        key = [(id(other), name) for name in find_key(query, other, declared=declared)]
+        if key and passed.keys() >= {*key} and not _find_repeating_sources(query, other, inner):
+            return [passed[place] for place in key]
+    return []
 
 
 def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> bool:
@@ -412,7 +446,8 @@ def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: S
     except NotCountedError:
         return False
     for step in steps:
-        table, rows = step.source.table, (step.source.table and step.source.table.row_count) or 0
+        table = find_row_table(query, step.source)
+        rows = (table and table.row_count) or 0
         columns = (table and table.column(link.find_column(step.source, query)) for link in step.links)
         if not any(column is not None and (column.distinct or 0) >= MOSTLY_ONE * rows > 0 for column in columns):
             return False
@@ -496,9 +531,13 @@ def _add_conditions(query: Query, step: JoinStep, others: Sequence[QueryConditio
     source, table = step.source, step.source.table
     conditions = [part.node for part in others if part.source is source] if source.side == "LEFT" else []
     if table is None or not table.primary_key or source.column_aliases:
-        ends = {at.place for link in step.links if (at := query.at(link.end(source))) is not None}
-        unique = {(id(source), name) for name in _find_unique_columns(query, source)}
-        return replace(step, conditions=tuple(conditions), has_key=bool(unique) and unique <= ends)
+        ends = {fold(end.name) for link in step.links if isinstance(end := link.end(source), exp.Column)}
+        rest = {(id(source), name) for name in find_key(query, source)} - {(id(source), name) for name in ends}
+        columns = (query.at(column) for part in others for column in query.find(exp.Column, within=part.node))
+        if table is None and any(column is not None and column.place in rest for column in columns):
+            raise NotCountedError("a condition is on a part of the key of a sub-query")
+        key = find_key(query, source, declared=True) if table is None else []
+        return replace(step, conditions=tuple(conditions), has_key=bool(key) and {*key} <= ends)
     open_columns = {*table.primary_key} - {link.find_column(source, query) for link in step.links}
     fixing = dict[str, exp.Expr]()
     sure = (part.node for part in others if part.is_required or part.source is source)
@@ -511,58 +550,14 @@ def _add_conditions(query: Query, step: JoinStep, others: Sequence[QueryConditio
     return replace(step, conditions=(*conditions, *more), has_key=has_key)
 
 
-def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
-    """Return whether each row before a join should have a match by keys; None if unknown."""
-    source, (before, *more) = step.source, step.before
-    if more:
-        return False  # no reference: a condition on several tables
-    tables = [side.table for side in (source, before) if side.table is not None]
-    if source.table is None or before.table is None:
-        return source.table is not None or _lists_every_key(query, step)
-    if source.table is before.table:
-        return False  # who has nobody above is at the top
-    ends = [(link.find_column(source, query), link.find_column(before, query)) for link in step.links]
-    names = {pair for pair in ends if all(pair)}
-    keys = query.schema.foreign_keys
-    forth = any((key.table, key.ref_table) == (before.table.name, source.table.name) for key in keys)
-    back = [key for key in keys if (key.table, key.ref_table) == (source.table.name, before.table.name)]
-    if back:
-        return forth and not any(names == set(zip(key.columns, key.ref_columns, strict=True)) for key in back)
-    # If both sides are keys nothing says which one of the two tables lists all there are.
-    is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
-    is_key[0] |= step.has_key
-    return forth or is_key == [True, False] or (None if not source.table.key and not is_key[1] else False)
-
-
-def _lists_every_key(query: Query, step: JoinStep) -> bool:
-    """Whether a sub-query has all rows of a table, or each key that a join compares."""
-    source = step.source
-    scope = query.find_scope(source.query.unnest()) if source.query is not None else None
-    if scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *_CUTTING))):
-        return False
-    if not any(map(scope.select.args.get, SHAPING)):
-        return True
-    # What others have of a table that refers to them, as orders of customers, not all of them have.
-    columns = [find_passed_column(query, link.end(source)) for link in step.links]
-    return all(column is not None and column.is_primary_key for column in columns)
-
-
-def refers_to_key(query: Query, step: JoinStep) -> bool | None:
-    """Return whether a join looks up rows by what tells them apart, going by keys; None if unknown."""
-    source, (before, *more) = step.source, step.before
-    if more:
-        return False
-    if source.table is None or before.table is None:
-        return None
-    near, far = before.table.name, source.table.name
-    pairs = {((near, link.find_column(before, query)), (far, link.find_column(source, query))) for link in step.links}
-    columns = {own for _, (_, own) in pairs if own}
-    if any(pairs == {*key.pairs} for key in query.schema.foreign_keys):
-        return True
-    # What refers to a further table may come several times by design, as may a part of a key.
-    keys = [key for key in query.schema.foreign_keys if key.table == far]
-    is_part = set[str]() < columns < {*source.table.primary_key}
-    return False if is_part or any(not columns.isdisjoint(key.columns) for key in keys) else None
+def find_row_table(query: Query, source: QuerySource) -> TableSchema | None:
+    """Return the table whose rows a source gives, all or some; None if a sub-query changes the rows."""
+    while source.table is None:
+        scope = query.find_scope(source.query.unnest()) if source.query is not None else None
+        if scope is None or len(scope.sources) != 1 or any(map(scope.select.args.get, SHAPING)):
+            return None  # groups, or joined rows
+        source = scope.sources[0]
+    return source.table
 
 
 def select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:

@@ -1,4 +1,4 @@
-"""How often joins repeat rows, and whether they are meant to."""
+"""How often joins repeat rows, and what keys and values say of partners that rows should have."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from sqlglot import exp
 
 from ..database.table import Cell
 from ..sql.query import Query
+from ..sql.scope import QuerySource
 from .parts import list_key_columns, make_count, to_int
 from .path import (
+    CUTTING,
     MOSTLY_ONE,
+    SHAPING,
     JoinPath,
     JoinStep,
     NotCountedError,
     SingleSource,
     copy_select_with_outputs,
     copy_source_node,
-    refers_to_key,
+    find_passed_column,
+    find_row_table,
     select_from,
 )
 
@@ -39,6 +43,23 @@ def count_repeated_rows(query: Query, run: _Run, path: JoinPath, single: SingleS
         return every - rows, rows, True
     # A row that is in several groups may be meant to be, as a song of two genres.
     return every - distinct, distinct, distinct <= rows
+
+
+def sums_for_each_row(path: JoinPath, single: SingleSource) -> bool:
+    """Whether a sum takes a value once for each row that refers to it, as a price for each sale.
+
+    If these rows have numbers of their own, as items of an order have, it may be meant to be there once.
+    """
+    query, table = path.query, path.subject.table
+    if table is None or single.source is path.subject or single.is_grouped:
+        return False
+    steps = [step for step in path.steps if step.source is single.source and step.before == (path.subject,)]
+    ends = {link.find_column(path.subject, query) for step in steps for link in step.links}
+    if not steps or not table.primary_key or not ends.isdisjoint(table.primary_key):
+        return False  # such as tags of a sale, which are nothing by themselves
+    keys = {column for key in query.schema.foreign_keys if key.table == table.name for column in key.columns}
+    keys |= {*ends, *table.primary_key}
+    return all(column.kind != "number" or column.name in keys for column in table.columns)
 
 
 def has_distinct_partners(run: _Run, step: JoinStep) -> bool:
@@ -74,7 +95,7 @@ def _is_meant_to_stay_single(query: Query, run: _Run, path: JoinPath, single: Si
 
 def _refers_to_one_row(query: Query, run: _Run, step: JoinStep) -> bool:
     """Whether a join looks up rows by what tells them apart, by keys or by the compared values."""
-    if (refers := refers_to_key(query, step)) is not None:
+    if (refers := _refers_to_key(query, step)) is not None:
         return refers
     parts = list[float]()  # of the values on each side those that come several times
     for source in (step.source, *step.before):
@@ -85,3 +106,61 @@ def _refers_to_one_row(query: Query, run: _Run, step: JoinStep) -> bool:
         ((values, number),) = run(select)
         parts.append(to_int(number) / max(to_int(values), 1))
     return parts[0] < MOSTLY_ONE and parts[0] < parts[1]
+
+
+def _refers_to_key(query: Query, step: JoinStep) -> bool | None:
+    """Return whether a join looks up rows by what tells them apart, going by keys; None if unknown."""
+    source, (before, *more) = step.source, step.before
+    if more:
+        return False
+    near, far = find_row_table(query, before), find_row_table(query, source)
+    if near is None or far is None:
+        return None
+    pairs = {
+        ((near.name, link.find_column(before, query)), (far.name, link.find_column(source, query)))
+        for link in step.links
+    }
+    columns = {own for _, (_, own) in pairs if own}
+    if any(pairs == {*key.pairs} for key in query.schema.foreign_keys):
+        return True
+    # What refers to a further table may come several times by design, as may a part of a key.
+    keys = [key for key in query.schema.foreign_keys if key.table == far.name]
+    is_part = set[str]() < columns < {*far.primary_key}
+    return False if is_part or any(not columns.isdisjoint(key.columns) for key in keys) else None
+
+
+def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
+    """Return whether each row before a join should have a match by keys; None if unknown."""
+    source, (before, *more) = step.source, step.before
+    # Of what a condition on several tables compares none refers to another.
+    if more or not _lists_every_key(query, source, [link.end(source) for link in step.links]):
+        return False
+    (table, near), keys = (find_row_table(query, side) for side in (source, before)), query.schema.foreign_keys
+    if table is None or near is None:
+        return True
+    if table is near:
+        return False  # who has nobody above is at the top
+    ends = [(link.find_column(source, query), link.find_column(before, query)) for link in step.links]
+    names = {pair for pair in ends if all(pair)}
+    forth = any((key.table, key.ref_table) == (near.name, table.name) for key in keys)
+    back = [key for key in keys if (key.table, key.ref_table) == (table.name, near.name)]
+    if back:
+        return forth and not any(names == set(zip(key.columns, key.ref_columns, strict=True)) for key in back)
+    # If both sides are keys nothing says which one of the two tables lists all there are.
+    is_key = [bool(side.key) and set(side.key) <= {pair[n] for pair in names} for n, side in enumerate((table, near))]
+    is_key[0] |= step.has_key
+    return forth or is_key == [True, False] or (None if not table.key and not is_key[1] else False)
+
+
+def _lists_every_key(query: Query, source: QuerySource, ends: Sequence[exp.Expr]) -> bool:
+    """Whether a source has all rows of a table, or each key that a join compares."""
+    scope = query.find_scope(source.query.unnest()) if source.query is not None else None
+    if scope is None:
+        return source.table is not None
+    has_every_row = all(map(scope.is_source_optional, scope.sources[1:]))
+    if not has_every_row or any(map(scope.select.args.get, ("where", *CUTTING))):
+        return False
+    # What others have of a table that refers to them, as orders of customers, not all of them have.
+    columns = [find_passed_column(query, end) for end in ends] if any(map(scope.select.args.get, SHAPING)) else []
+    has_keys = all(column is not None and column.is_primary_key for column in columns)
+    return has_keys and bool(scope.sources) and _lists_every_key(query, scope.sources[0], ends)

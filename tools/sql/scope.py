@@ -5,6 +5,7 @@ They are shared by all readers of a statement, so that only `resolve` fills them
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -180,6 +181,12 @@ class NameResolution:
     rules: DialectRules
 
 
+SETS = (exp.Explode, exp.ExplodingGenerateSeries, exp.Unnest, exp.UDTF)
+_ROW_FUNCTIONS = re.compile(
+    r"^(unnest|flatten|generate_|explode|inline|regexp_matches|range$)|_(each|keys|elements|to_table|recordset|array_text)",
+    re.IGNORECASE,
+)
+
 _UNTYPED_AGGREGATES = frozenset({"total", "string_agg", "median", "percentile", "percentile_cont", "percentile_disc"})
 
 
@@ -187,6 +194,11 @@ def is_aggregate_call(node: exp.Expr) -> bool:
     """Whether an expression is an aggregate call, even of a function unknown to sqlglot."""
     is_untyped = isinstance(node, exp.Anonymous) and node.name.lower() in _UNTYPED_AGGREGATES
     return is_untyped or isinstance(node, exp.AggFunc)
+
+
+def returns_several_rows(node: exp.Expr) -> bool:
+    """Whether a function call returns several rows for one input row."""
+    return isinstance(node, SETS) or (isinstance(node, exp.Anonymous) and bool(_ROW_FUNCTIONS.search(node.name)))
 
 
 def get_argument(aggregate: exp.Expr) -> exp.Expr | None:

@@ -157,7 +157,7 @@ class Joined:
         chosen = {*self.filters, *([self.group] if self.group and self.first else [])}
         for one in reversed(self.aliases):
             chosen |= {to for _, to, _ in JOINS[one][1]} if one in chosen else set()
-        found, kept = {one: [0, 0] for one in self.aliases}, self._list_kept()
+        found, kept = {one: [0, 0, 0] for one in self.aliases}, self._list_kept()
         for row in rows["a"]:
             combined = [each for each in self._combine(row, rows) if self._meets("a", each)]
             for place, one in enumerate(self.aliases):
@@ -174,8 +174,11 @@ class Joined:
                 refers = any(all(refer(each, link) is not None for link in JOINS[one][1]) for each in coming)
                 is_lost = bool(coming) and not any(each[one] for each in coming)
                 found[one][0] += bool(coming)
-                found[one][1] += is_lost and (one not in chosen or refers)
-        return sorted((came, lost) for came, lost in found.values())
+                found[one][1] += is_lost
+                found[one][2] += is_lost and refers
+        # Where most rows refer to none, those are left out by design.
+        chosen |= {one for one, (came, lost, orphans) in found.items() if lost - orphans > came / 2 and one not in kept}
+        return sorted((came, orphans if one in chosen else lost) for one, (came, lost, orphans) in found.items())
 
     def _list_kept(self) -> set[str]:
         """Return the aliases without which rows stay: of LEFT JOINs that lead to no condition."""

@@ -167,7 +167,10 @@ def test_rows_that_refer_to_nothing_are_not_lost_where_the_query_asks_of_what_th
     asked = keep(shop, f"{joined} WHERE c.kind = 'spring'")
     assert (asked.line, asked.other) == ("4 of 100 rows of orders have no match in coupon and are left out.", None)
     assert "80 of 100 rows of orders have no coupon id and are left out" in asked.list_facts(IN_ENGLISH, material=False)
-    assert keep(shop, joined).line.startswith("84 more have no match in coupon")
+    every = keep(shop, joined, question="How many orders used a coupon?")
+    assert (every.line, every.other) == (asked.line, None)
+    assert "80 of 100 rows of orders have no coupon id and are left out" in every.list_facts(IN_ENGLISH, material=False)
+    assert keep(shop, joined, question="Count all orders").line.startswith("84 more have no match in coupon")
 
 
 def test_which_role_of_a_table_has_no_match_is_told(shop: Database) -> None:

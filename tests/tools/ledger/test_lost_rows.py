@@ -16,7 +16,7 @@ from tableturn.tools.labels import IN_ENGLISH, Labels
 from tableturn.tools.ledger import NotCountedError, build_query_ledger
 from tableturn.tools.sql import read_query
 
-from tests.tools.ledger.sales import keep, lost, make_sqlite
+from tests.tools.ledger.sales import keep, lost, make_duckdb, make_sqlite
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,12 @@ from tests.tools.ledger.sales import keep, lost, make_sqlite
         "SELECT SUM(s.amount) FROM sale s JOIN (SELECT DISTINCT id FROM product) p ON p.id = s.product_id",
         "SELECT COUNT(*) FROM sale s JOIN (SELECT id AS k, COUNT(*) AS n FROM product GROUP BY id) p ON k = product_id",
         "WITH p AS (SELECT DISTINCT id FROM product) SELECT COUNT(*) FROM sale s JOIN p ON p.id = s.product_id",
+        # A key that sub-queries pass on.
+        "WITH p AS (SELECT * FROM product) SELECT COUNT(*) FROM sale s JOIN p ON p.id = s.product_id",
+        "WITH p AS (SELECT * FROM product), q AS (SELECT * FROM p) SELECT SUM(1) FROM q, sale WHERE q.id = product_id",
+        "SELECT kind, COUNT(*) FROM sale JOIN (SELECT id AS k, kind FROM product) p ON k = product_id GROUP BY kind",
+        "SELECT COUNT(*) FROM sale JOIN (SELECT id AS product_id, kind FROM product) p USING (product_id)",
+        "WITH t AS (SELECT * FROM sale WHERE id > 0) SELECT COUNT(*) FROM t JOIN product p ON p.id = t.product_id",
     ],
 )
 def test_rows_without_a_partner_are_counted_wherever_a_join_stands(sales: Database, sql: str) -> None:
@@ -58,6 +64,69 @@ def test_rows_that_a_sub_query_has_no_group_of_are_counted_but_not_told(
     ledger = keep(sales, f"SELECT COUNT(*) FROM sale s JOIN (SELECT {inner}) r ON r.shop = s.shop{condition}")
     assert not ledger.not_counted
     assert [(join.of, join.rows, join.lost, join.material) for join in ledger.joins] == [("sale", rows, lost, False)]
+
+
+def test_a_sub_query_with_a_left_join_passes_its_key_on(sales: Database) -> None:
+    inner = "SELECT p.*, h.town FROM product p LEFT JOIN shop h ON h.code = p.kind"
+    ledger = keep(sales, f"WITH d AS ({inner}) SELECT COUNT(*) FROM sale s JOIN d ON d.id = s.product_id")
+    assert lost(ledger) == {"product, shop": 6}
+    assert ledger.line == "6 more have no match in product and shop; with them it is 20."
+
+
+def test_what_a_condition_in_a_sub_query_leaves_out_is_counted_but_not_told(sales: Database) -> None:
+    some = (
+        "WITH d AS (SELECT * FROM product WHERE kind = 'light') SELECT COUNT(*) FROM sale s JOIN d ON d.id = product_id"
+    )
+    ledger = keep(sales, f"{some} JOIN shop h ON h.code = s.shop")
+    assert (lost(ledger), ledger.line, ledger.not_counted) == ({"product": 15, "shop": 0}, "", ())
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "SELECT product_id AS id FROM sale",  # a key of others
+        "SELECT l.product_id AS id, l.text FROM label l JOIN product p ON p.id = l.product_id",
+        "SELECT l.text, p.id FROM product p JOIN label l ON l.product_id = p.id",
+        "SELECT p.id + 0 AS id FROM product p",
+        "SELECT id FROM product UNION ALL SELECT id FROM product",
+    ],
+)
+def test_what_may_have_several_rows_for_one_has_no_key(sales: Database, inner: str) -> None:
+    ledger = keep(sales, f"SELECT COUNT(*) FROM sale s JOIN ({inner}) d ON d.id = s.product_id")
+    assert "sale" not in {join.of for join in ledger.joins}
+    assert "no table has one row" in ledger.not_counted[0]
+
+
+def test_a_row_that_a_function_makes_several_of_has_no_key(tmp_path: Path) -> None:
+    with Database.open(make_duckdb(tmp_path)) as database:
+        inner = "SELECT id, unnest([kind, name]) AS word FROM product"
+        ledger = keep(database, f"SELECT COUNT(*) FROM sale s JOIN ({inner}) d ON d.id = s.product_id")
+        assert [(join.lost, join.repeated, join.rows) for join in ledger.joins] == [(6, 14, 20)]
+        sampled = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id USING SAMPLE 10 ROWS"
+        ledger = keep(database, sampled)
+    assert (ledger.joins, ledger.other) == ((), None)
+    assert ledger.not_counted == ("the rows of sale, product: it reads a sample",)
+
+
+@pytest.mark.parametrize(
+    ("rest", "found"),
+    [
+        ("LEFT JOIN shop h ON h.code = s.shop WHERE h.code IS NOT NULL", (0, False, 2)),
+        ("JOIN shop h ON h.code = s.shop WHERE h.town <> 'Bonn'", (0, False, 2)),
+        ("JOIN shop h ON h.code = s.shop AND h.town <> 'Bonn'", (0, False, 2)),
+        ("JOIN shop h ON h.code = s.shop GROUP BY h.town ORDER BY COUNT(*) LIMIT 5", (0, False, 2)),
+        ("LEFT JOIN shop h ON h.code = s.shop WHERE h.code IS NULL", (2, True, 0)),
+        ("JOIN shop h ON h.code = s.shop", (2, False, 0)),
+    ],
+)
+def test_missing_keys_that_leave_rows_out_are_counted(tmp_path: Path, rest: str, found: tuple[int, bool, int]) -> None:
+    path = make_sqlite(tmp_path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE sale SET shop = NULL WHERE id < 3")
+    with Database.open(path) as database:
+        ledger = keep(database, f"SELECT COUNT(*) FROM sale s {rest}")
+    ((join,), missing) = ledger.joins, sum(null.missing for null in ledger.nulls if null.use == "unmatched")
+    assert (join.lost, join.kept, missing) == found
 
 
 def test_groups_count_beside_a_table_with_a_row_for_each(sales: Database) -> None:

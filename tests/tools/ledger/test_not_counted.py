@@ -41,6 +41,10 @@ from tests.tools.ledger.sales import keep
             " JOIN product p ON p.id = s.product_id",
             "with a condition of its own",
         ),
+        (
+            "SELECT COUNT(*) FROM sale s JOIN (SELECT * FROM label) l ON l.product_id = s.product_id AND l.lang = 'en'",
+            "a part of the key of a sub-query",
+        ),
         ("SELECT COUNT(*) FROM payment WHERE sale_id IN (SELECT id FROM sale)", "no match in sale"),
         ("SELECT COUNT(*) FROM sale s WHERE EXISTS (SELECT 1 FROM payment y WHERE y.sale_id = s.id)", "in payment"),
         ("SELECT COUNT(*) FROM sale s WHERE s.id > 3 OR s.id IN (SELECT sale_id FROM payment)", "in payment"),

@@ -34,11 +34,47 @@ from tests.tools.ledger.sales import keep, make_sqlite
             1,
         ),
         ("SELECT COUNT(*) FROM sale s JOIN label l ON l.product_id = s.product_id", "label", "sale", 5),
+        ("WITH b AS (SELECT * FROM sale) SELECT AVG(b.id) FROM b JOIN rate r ON r.shop = b.shop", "rate", "sale", 10),
+        ("SELECT SUM(s.id) FROM (SELECT * FROM payment) y JOIN sale s ON s.id = sale_id", "payment", "sale", 1),
     ],
 )
 def test_rows_that_are_repeated_are_counted(sales: Database, sql: str, table: str, of: str, more: int) -> None:
     ledger = keep(sales, sql)
-    assert [(join.table, join.of, join.repeated) for join in ledger.joins if join.repeated] == [(table, of, more)]
+    found = [join for join in ledger.joins if join.repeated]
+    assert [(join.table, join.of, join.repeated) for join in found] == [(table, of, more)]
+    assert all("=" in join.key for join in found)
+
+
+@pytest.mark.parametrize(
+    ("sql", "doubt"),
+    [
+        ("SELECT SUM(p.price) FROM sale s JOIN product p ON p.id = s.product_id", False),
+        ("SELECT p.name, SUM(price) FROM sale s, product p WHERE p.id = s.product_id GROUP BY p.name", False),
+        ("SELECT SUM(o.total) FROM item i JOIN orders o ON o.id = i.order_id", True),  # items have numbers of their own
+        ("SELECT SUM(s.tax) FROM sale s JOIN note n ON n.sale_id = s.id", False),
+        ("SELECT SUM(s.tax) FROM sale s JOIN note n ON n.sale_id = s.id JOIN product p ON p.id = s.product_id", False),
+        ("SELECT SUM(p.price) FROM sale s JOIN copy p ON p.id = s.product_id", True),  # a key that comes twice
+    ],
+)
+def test_a_price_that_counts_once_for_each_sale_casts_no_doubt(tmp_path: Path, sql: str, doubt: bool) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT, price REAL);
+            CREATE TABLE sale (id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES product, day DATE, tax TEXT);
+            CREATE TABLE note (id INTEGER PRIMARY KEY, sale_id INTEGER NOT NULL REFERENCES sale, text TEXT);
+            CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL);
+            CREATE TABLE item (id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders, number INTEGER);
+            INSERT INTO product VALUES (1, 'lamp', 3), (2, 'chair', 5);
+            INSERT INTO orders VALUES (1, 30), (2, 50);
+            CREATE TABLE copy AS SELECT * FROM product UNION ALL SELECT * FROM product;
+        """)
+        connection.executemany("INSERT INTO sale VALUES (?, ?, '2023-01-01', 1)", [(n, 1 + n % 2) for n in range(20)])
+        connection.executemany("INSERT INTO note VALUES (?, ?, 'x')", [(n, n % 5) for n in range(20)])
+        connection.executemany("INSERT INTO item VALUES (?, ?, 1)", [(n, 1 + n % 2) for n in range(20)])
+    with Database.open(tmp_path / "shop.sqlite") as database:
+        ledger = keep(database, sql)
+    assert (ledger.casts_doubt, ledger.repeats_material_rows) == (doubt, doubt)
+    assert ("once for every row" in ledger.line, "20 times in all" in ledger.line) == (not doubt, not doubt)
 
 
 @pytest.mark.parametrize(
