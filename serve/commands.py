@@ -136,4 +136,4 @@ def mcp(
     from .launch import ServerPlan, run, run_mcp_over_stdio
 
     plan = ServerPlan(options, ServeSettings(), "127.0.0.1", http or 0, 1, checkpoints)
-    run_mcp_over_stdio(plan) if http is None else run(plan)
+    run_mcp_over_stdio(plan) if http is None else run(plan, "--http")
