@@ -25,7 +25,7 @@ from ..tools.charts.wish import parse_request
 from ..tools.database import Cancellation, Database, Limits, Table, render_schema
 from ..tools.database.schema import ColumnSchema, Schema, TableSchema
 from ..tools.database.watchdog import raise_if_cancelled
-from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
+from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, QueryRejected, SettingsError
 from ..tools.examples import VERIFIED, Example, ExampleStore, FoundExample, choose_best_per_question, database_identity
 from ..tools.examples.rights import can_remove_example, make_example, make_example_verifier, should_replace
 from ..tools.examples.store import example_id, shared_id
@@ -253,6 +253,10 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     """Return a turn that repeats an answer's question with a person's correction in words."""
     if not words.strip():
         raise SettingsError("say what is wrong, as in: cancelled orders should not count")
+    from ..tools.sql.texts import begins_change
+
+    if begins_change(words.strip()):
+        raise QueryRejected(IN_ENGLISH.say("reads_only"))
     sql = answer.sql or ""
     may_show = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
     complaint = f"This query was not right: {sql}. " if may_show else ""

@@ -26,6 +26,14 @@ def test_an_error_is_said_in_plain_words_without_its_advice_for_a_model(shop: Pa
             ("DROP TABLE orders", brief, None, "I can only read data, so nothing was changed.", "Ich kann nur lesen"),
             ("SELECT * FROM orders, customers", few, None, "This would read more rows", "Dafür müssten mehr"),
             ("SELECT 1" + " UNION SELECT 1" * 999, brief, None, "The query is too long", "Die Abfrage ist zu lang"),
+            ("SELECT 1; SELECT 2", brief, None, "Only one query can be run", "Es lässt sich nur eine Abfrage"),
+            (
+                "SELECT load_extension('x')",
+                brief,
+                None,
+                "The function load_extension() is",
+                "Die Funktion load_extension()",
+            ),
             ("SELECT 1", brief, stop, "The query was cancelled.", "Die Abfrage wurde abgebrochen."),
         ):
             with pytest.raises(QueryError) as caught:
@@ -66,7 +74,7 @@ def test_errors_of_models_say_what_to_do_in_the_askers_language(error: str, engl
     assert Labels("de").say_error(error).startswith(german)
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 418, 429, 500])
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 418, 429, 500])
 def test_every_error_of_a_server_has_german_words(status: int) -> None:
     class Refused(Exception):
         status_code = status
@@ -93,7 +101,10 @@ def test_german_questions_get_german_refusals(shop: Path) -> None:
     settings = {"examples": "none", "max_attempts": 1}
     for sql, says in (
         ("DELETE FROM customers", "Ich kann nur lesen, also wurde nichts geändert."),
-        ("SELECT nme FROM customers", "Keine Abfrage zu dieser Frage lief: no such column: nme"),
+        (
+            "SELECT nme FROM customers",
+            "Keine Abfrage zu dieser Frage lief: no such column: nme. Andere Worte helfen vielleicht.",
+        ),
     ):
         with SQLAgent(shop, model=writes(sql), settings=settings) as agent:
             assert agent.ask("Lösche alle Kunden").text == says
