@@ -318,6 +318,6 @@ def _explain_refusal(question: str, why: ParsedAnswer | NotUnderstood) -> str:
 
 
 def _asks_to_write(question: str, unread: tuple[str, ...]) -> bool:
-    """Whether a question asks for a change of the data, with a verb that means nothing else here."""
+    """Whether a question asks for a change of the data, by a verb that the parser left out."""
     match = CUES["writes"].match(question)
     return match is not None and match["verb"].lower() in map(str.lower, unread)

@@ -83,6 +83,33 @@ def test_every_error_of_a_server_has_german_words(status: int) -> None:
     assert Labels("de").say_error(error).startswith(("Modell m", "Der Server des Modells")), error
 
 
+@pytest.mark.parametrize(
+    ("error", "german"),
+    [
+        ("there is no thread 'x'", "die Unterhaltung 'x' gibt es nicht"),
+        ("too many requests: try again in 3 s", "zu viele Anfragen: noch einmal in 3 s"),
+        (
+            "not saved: there is no answer to approve, it failed",
+            "nicht gespeichert: es gibt keine Antwort zum Bestätigen, die Frage ist gescheitert",
+        ),
+        (
+            "the model refused to answer",
+            "Das Modell hat die Antwort verweigert. Mit anderen Worten fragen oder ein anderes Modell wählen.",
+        ),
+    ],
+)
+def test_errors_of_the_server_and_of_saving_have_german_words(error: str, german: str) -> None:
+    assert Labels("de").say_error(error) == german
+
+
+def test_an_unreachable_server_is_told_without_its_client_s_words() -> None:
+    class APIConnectionError(Exception):
+        pass
+
+    error = make_model_error("m", APIConnectionError("Connection error."))
+    assert "could not be reached, or closed the connection: check" in str(error)
+
+
 def test_replies_without_a_query_say_what_to_do_and_later_turns_what_happened(shop: Path) -> None:
     model = ScriptedModel(script=lambda prompt: "")
     with SQLAgent(shop, model=model, settings={"examples": "none"}) as agent:

@@ -171,7 +171,8 @@ def _open_database_object(source: object, session: Session) -> Engine:
     frames = collect_data_frames(source)
     if frames is None:
         raise DatabaseUnavailable(
-            f"a {type(source).__name__} is not a database: give a path, a URL, data frames or a SQLDatabase"
+            f"an object of type {type(source).__name__} is not a database: "
+            "give a path, a URL, data frames or a SQLDatabase"
         )
     return open_data_frames(frames, session)
 

@@ -526,7 +526,7 @@ def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
 
 
 def refers_to_key(query: Query, step: JoinStep) -> bool | None:
-    """Return whether a join looks up rows by what tells them apart, going by keys; None if unknown."""
+    """Return whether a join looks up rows by a key of theirs; None if unknown."""
     source, (before, *more) = step.source, step.before
     if more:
         return False
