@@ -96,7 +96,8 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
         yield from do(lambda: audit.write(record))
     sql = (answer.sql or "") if answer.status in ("converged", "capped") else ""
     # Where no query came, people are advised what to do; later turns are told what happened.
-    text = turn.stop.why if turn.stop and answer.status == "failed" and not answer.attempts else answer.text
+    is_raw = answer.status == "failed" or (turn.stop and turn.stop.why == turn.rephrasing.reply)
+    text = turn.stop.why if turn.stop and is_raw and not answer.attempts else answer.text
     past = PastTurn(
         question=turn.question,
         rephrased=turn.rephrasing.rephrased,

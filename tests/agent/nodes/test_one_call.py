@@ -121,7 +121,10 @@ def test_most_of_several_drafts_decide_whether_to_decline(shop: Path) -> None:
 def test_what_the_data_lacks_is_told_in_a_sentence(shop: Path, question: str, begins: str) -> None:
     model = ScriptedModel(script=lambda prompt: "Cannot answer: weather data.")
     with SQLAgent(shop, model=model, settings=ALONE) as agent:
-        assert agent.ask(question).text == f"{begins}weather data."
+        chat = agent.conversation()
+        assert chat.ask(question).text == f"{begins}weather data."
+        chat.ask("And in Lyon?")
+    assert begins not in model.prompts[-1], "the model reads its own words"
 
 
 def test_several_drafts_may_ask_back_and_are_written_anew(shop: Path) -> None:
