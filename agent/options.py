@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -80,6 +81,11 @@ OFFLINE_LINE = (
     "no model is chosen, so the built-in offline translator answers; "
     "set --model, TABLETURN_MODEL or OPENAI_API_KEY for a real one"
 )
+
+
+def is_model_unnamed(model: str | None) -> bool:
+    """Whether neither an option nor the environment names a model, such as `offline`."""
+    return model is None and not os.environ.get("TABLETURN_MODEL")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +206,7 @@ class AgentOptions(DatabaseOptions):
             annotator=self.annotator,
             otherwise=self.otherwise or (),
         ) as agent:
-            if self.model is None and agent.resources.translator(agent.settings).name == "offline":
+            if is_model_unnamed(self.model) and agent.resources.translator(agent.settings).name == "offline":
                 warn(f"tableturn: {OFFLINE_LINE}")
             database = agent.resources.database
             facts = [str(notice) for notice in database.notices if not notice.turned_by and notice.kind != "key"]

@@ -34,7 +34,7 @@ from ..tools.deprecation import warn_deprecated
 from ..tools.errors import SettingsError
 from ..tools.formats import ENGLISH, find_babel_locale
 from ..tools.validation import describe_fault
-from ..tools.words import find_nearest_names, format_did_you_mean
+from ..tools.words import find_intended_word
 
 PresetName = Literal["full", "credit", "craft", "track", "revision"]
 
@@ -302,9 +302,14 @@ class Settings(MethodSettings):
         values = drop_removed_settings(cast("Mapping[str, Any]", values))
         for name in values:
             if name not in cls.model_fields:
-                hint = format_did_you_mean(find_nearest_names(str(name), cls.model_fields, 1))
-                raise SettingsError(f"unknown setting {name!r}: {hint or 'docs/settings.md lists all'}")
-        settings = make({**PRESETS.get(str(values.get("preset")), {}), **values})
+                near = find_intended_word(str(name), list(cls.model_fields))
+                hint = f"did you mean {near[0]}?" if near else "docs/settings.md lists all"
+                raise SettingsError(f"unknown setting {name!r}: {hint}")
+        try:
+            settings = make({**PRESETS.get(str(values.get("preset")), {}), **values})
+        except ValidationError as error:
+            problems = "; ".join(describe_fault(fault, cls) for fault in error.errors())
+            raise SettingsError(f"wrong settings: {problems}") from None
         # A preset's own fields are not named: they go where another preset is named later.
         settings.__pydantic_fields_set__ = set(values)
         return settings
@@ -400,11 +405,7 @@ def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: 
     name = fields.get("preset")
     if name is not None and name not in PRESETS:
         raise SettingsError(f"unknown preset {name!r}: choose one of {', '.join(PRESETS)}")
-    try:
-        return Settings(**fields)
-    except ValidationError as error:
-        problems = "; ".join(describe_fault(fault, Settings) for fault in error.errors())
-        raise SettingsError(f"wrong settings: {problems}") from None
+    return Settings(**fields)
 
 
 def uses_code_result(settings: Settings) -> bool:

@@ -25,7 +25,7 @@ from ..tools.charts.wish import parse_request
 from ..tools.database import Cancellation, Database, Limits, Table, render_schema
 from ..tools.database.schema import ColumnSchema, Schema, TableSchema
 from ..tools.database.watchdog import raise_if_cancelled
-from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
+from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, QueryRejected, SettingsError
 from ..tools.examples import VERIFIED, Example, ExampleStore, FoundExample, choose_best_per_question, database_identity
 from ..tools.examples.rights import can_remove_example, make_example, make_example_verifier, should_replace
 from ..tools.examples.store import example_id, shared_id
@@ -35,6 +35,7 @@ from ..tools.knowledge.fragment import parse_definition, run_entry_sql
 from ..tools.labels import IN_ENGLISH, choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
+from ..tools.sql.texts import begins_change
 from ..tools.values import ValueMatch
 from ..tools.words import end_sentence
 from .answers.answer import Answer
@@ -253,6 +254,8 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     """Return a turn that repeats an answer's question with a person's correction in words."""
     if not words.strip():
         raise SettingsError("say what is wrong, as in: cancelled orders should not count")
+    if begins_change(words.strip()):
+        raise QueryRejected(IN_ENGLISH.say("reads_only"))
     sql = answer.sql or ""
     may_show = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
     complaint = f"This query was not right: {sql}. " if may_show else ""
@@ -382,7 +385,11 @@ def _make_definition_id(entry: Entry) -> str:
 
 
 def _find_lesson(name_or_id: str, resources: Resources) -> Entry | FoundExample | None:
-    """Return the lesson that has a name or the beginning of an id; None if not exactly one."""
+    """Return the lesson that has a name or the beginning of an id, or None.
+
+    Raises:
+        KnowledgeError: Several lessons have it.
+    """
     answers, name = {hit.id: hit for hit in _list_approved_answers(resources)}, " ".join(name_or_id.lower().split())
     lessons = answers | _get_definitions_by_id(resources)
     by_name = [
@@ -392,7 +399,9 @@ def _find_lesson(name_or_id: str, resources: Resources) -> Entry | FoundExample 
     ]
     by_id = [lesson for id_, lesson in lessons.items() if len(name) >= _SHORT_ID and id_.startswith(name)]
     matches = by_name or by_id
-    return matches[0] if len(matches) == 1 else None
+    if len(matches) > 1:
+        raise KnowledgeError(f"{len(matches)} saved answers or definitions are called {name_or_id[:40]!r}: give an id")
+    return matches[0] if matches else None
 
 
 def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancellation | None = None) -> str:
@@ -405,7 +414,7 @@ def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancell
         raise SettingsError("the new text is empty: give the new question, SQL or meaning")
     lesson = _find_lesson(id_, resources)
     if lesson is None:
-        raise KnowledgeError(f"no saved answer or definition is called {id_[:40]!r}, or several are: give its id")
+        raise KnowledgeError(f"no saved answer or definition is called {id_[:40]!r}")
     if isinstance(entry := lesson, Entry):
         if entry.kind in ("join", "never"):
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
@@ -446,7 +455,7 @@ def forget(name: str, resources: Resources) -> str:
         _check_may_remove_answer(answer, database)
         if resources.examples.open_store_for_saving().remove([answer.id]):
             return f"the answer to {answer.example.question!r}"
-    raise KnowledgeError(f"no saved answer or definition is called {words!r}, or several are: give its id")
+    raise KnowledgeError(f"no saved answer or definition is called {words[:40]!r}")
 
 
 def _check_may_remove_answer(hit: FoundExample, database: Database) -> None:

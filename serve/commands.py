@@ -109,7 +109,7 @@ def feedback(
     options: DatabaseOptions,
     checkpoints: CheckpointsOption = None,
 ) -> None:
-    """List the answers that people marked as wrong, one per line as JSON, with who, when and what they said."""
+    """List answers that people marked as wrong, as lines of JSON: who, when and what they said."""
     from ..tools.examples import database_identity
     from .checkpoints import StorageLocation
     from .store import TurnStore
@@ -136,4 +136,4 @@ def mcp(
     from .launch import ServerPlan, run, run_mcp_over_stdio
 
     plan = ServerPlan(options, ServeSettings(), "127.0.0.1", http or 0, 1, checkpoints)
-    run_mcp_over_stdio(plan) if http is None else run(plan)
+    run_mcp_over_stdio(plan) if http is None else run(plan, "--http")

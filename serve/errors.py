@@ -39,6 +39,12 @@ _STATUS = {
 _KINDS = {404: "NotThere", 405: "NotAllowed", 408: "TooSlow", 413: "TooLarge", 415: "BadRequest"}
 """Of what the framework refuses."""
 
+_PLAIN = {
+    "Not Found": "there is nothing at this address",
+    "Method Not Allowed": "this address does not take requests of this method",
+}
+"""What the framework's words mean."""
+
 
 def find_http_status(kind: str) -> int:
     """Return the HTTP status for the class name of an error."""
@@ -77,6 +83,7 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
             message = "the body must be JSON: send the header Content-Type: application/json"
     elif isinstance(error, HTTPException):
         kind, message, status = _KINDS.get(error.status_code, "BadRequest"), str(error.detail), error.status_code
+        message = _PLAIN.get(message, message)
     else:
         kind, message, status = "InternalError", log_internal_error(error), 500
     path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))

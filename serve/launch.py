@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import os
 import pickle
 import signal
+import socket
 import sys
 import tempfile
 from base64 import b64decode, b64encode
@@ -56,7 +58,7 @@ class ServerPlan:
     checkpoints: str | None  # where conversations are kept; None for the default
 
 
-def run(plan: ServerPlan) -> None:
+def run(plan: ServerPlan, port_option: str = "--port") -> None:
     """Run the HTTP server until SIGINT or SIGTERM; let running turns finish."""
     plan.settings.check_host(plan.host)
     location = StorageLocation.of(plan.checkpoints, plan.options.db)
@@ -91,19 +93,36 @@ def run(plan: ServerPlan) -> None:
             ws="none",
             http=HeadTimeoutProtocol,
         )
-        socket = stack.enter_context(config.bind_socket())
-        socket.listen(config.backlog)  # who asks before the workers are up waits for them
+        # Who asks before the workers are up waits for them.
+        listener = stack.enter_context(_listen(plan.host, plan.port, config.backlog, port_option))
         host = f"[{plan.host}]" if ":" in plan.host else plan.host
-        address = f"http://{host}:{socket.getsockname()[1]}"
+        address = f"http://{host}:{listener.getsockname()[1]}"
         warn(f"tableturn: page and API at {address}, MCP at {address}/mcp; Ctrl-C ends it")
         server = uvicorn.Server(config)
         with suppress(KeyboardInterrupt):
             if plan.workers > 1:
-                Multiprocess(config, sockets=[socket]).run()
+                Multiprocess(config, sockets=[listener]).run()
             else:
-                server.run([socket])
+                server.run([listener])
                 if not server.started:
                     sys.exit(1)
+
+
+def _listen(host: str, port: int, backlog: int, port_option: str) -> socket.socket:
+    """Return a socket that listens at an address, for worker processes too."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(backlog)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise SettingsError(f"port {port} is in use: choose another with {port_option}") from None
+        raise SettingsError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from None
+    listener.set_inheritable(True)
+    return listener
 
 
 def make_worker() -> FastAPI:

@@ -31,6 +31,7 @@ from ..agent.records import get_standalone_question
 from ..tools.database.table import convert_cell
 from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import format_table_text
+from ..tools.validation import describe_fault
 from .running_turns import RunningTurn
 from .server import Asker, ServerLifecycle
 from .store import TurnRequest, TurnStore
@@ -163,9 +164,9 @@ class _StrictMCPServer(MCPServer[Any]):
         except ToolError as error:
             cause, message = error.__cause__, str(error)
             if isinstance(cause, TableturnError):
-                message = f"Error executing tool {name}: {type(cause).__name__}: {cause}"
+                message = str(cause)
             elif isinstance(cause, ValidationError):
-                message = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in cause.errors())
+                message = "; ".join(map(describe_fault, cause.errors()))
             raise ToolError(self._asker_of().mask_json(message)) from cause
         if isinstance(result, CallToolResult) and result.structured_content is not None:
             content = self._asker_of().mask_json(result.structured_content)
@@ -175,6 +176,10 @@ class _StrictMCPServer(MCPServer[Any]):
         return result
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None, context: Any = None) -> Any:
+        for prompt in await self.list_prompts():
+            for argument in prompt.arguments or ():
+                if prompt.name == name and argument.required and argument.name not in (arguments or {}):
+                    raise MCPError(INVALID_PARAMS, f"{argument.name} is missing")
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError as error:

@@ -90,10 +90,15 @@ class Labels:
             told = pattern.sub(partial(self._say_match, label), told)
         kind = kind or getattr(error, "kind", None)
         if told != text or not (kind in ("timeout", "too_large") or isinstance(error, QueryFailed)):
-            return told
+            return told if told != text else self.translate(text)
         if isinstance(error, QueryFailed):
             return self.say("page_database_says", why=text)
         return self.say("took_longer" if kind == "timeout" else "result_too_large")
+
+    def say_failure(self, error: str, kind: str | None = None) -> str:
+        """Return why no query for a question ran, in plain words, and what may help."""
+        told = self.say_error(error, kind)
+        return self.say("no_query_ran", why=told.rstrip(".")) if told == self.translate(error) else told
 
     def _say_match(self, label: str, match: re.Match[str]) -> str:
         values = match.groupdict()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 _ROUND = ((1e9, "billions"), (1e6, "millions"))
 _TEXT = 40
 _WORDS = 120
+_EXCLUDES = re.compile(r"(?:without|excluding|ohne)\b", re.IGNORECASE)  # how a reading begins that says it all
 
 
 Matter = Literal["meaning", "ties", "left_out", "net", "date", "like", "count", "missing", "zeros"]
@@ -123,7 +125,7 @@ def _describe_row_difference(base: Rows, other: Rows, labels: Labels) -> str:
     if not losses or not additions:
         return labels.say("rows_fewer" if losses else "rows_more", losses or additions)
     if len(base) == len(other):
-        return labels.say("rows_differ", losses, before=before)
+        return labels.say("rows_all_differ" if losses == len(base) else "rows_differ", losses, before=before)
     return labels.say("rows_instead", len(other), before=before)
 
 
@@ -156,10 +158,11 @@ def summarize_outcomes(outcomes: Sequence[Outcome], locale: str = "") -> str:
 
 
 def _format_outcome(outcome: Outcome, labels: Labels) -> str:
-    if outcome.words == labels.say("another_reading"):
-        return f"{outcome.words}: {outcome.says}"
+    words = " ".join(outcome.words.split())[:_WORDS]
+    if words == labels.say("another_reading") or (outcome.matter == "meaning" and _EXCLUDES.match(words)):
+        return f"{words}: {outcome.says}"
     if outcome.matter == "meaning":
-        return labels.say("read_otherwise", words=" ".join(outcome.words.split())[:_WORDS], says=outcome.says)
+        return labels.say("read_otherwise", words=words, says=outcome.says)
     return f"{outcome.says} {outcome.words}"
 
 

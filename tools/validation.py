@@ -66,7 +66,7 @@ def _describe_need(fault: ErrorDetails, number: str) -> str:
     if kind in _TEXTS:
         return _TEXTS[kind].format_map(context)
     wanted = number or next((text for start, text in _KINDS.items() if kind.startswith(start)), "")
-    given = "" if isinstance(fault["input"], Mapping | list) else reprlib.repr(fault["input"])
+    given = "" if isinstance(fault["input"], Mapping | list | None) else reprlib.repr(fault["input"])
     if not wanted:
         return f"is not valid{given and f': {given}'}"
     return f"must be {wanted.format_map(context)}{given and f', not {given}'}"

@@ -128,7 +128,7 @@ def _explain_approval(answer: Answer) -> str:
 def offer_approval(wording: str) -> str:
     """Return a text that offers to save a corrected answer, for `wording` if there is one."""
     advice = f"/approve saves it as the answer to: {wording}" if wording else _WRITE_QUESTION
-    return f"right now? {advice}"
+    return f"Is this right? {advice}"
 
 
 def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:

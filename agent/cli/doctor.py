@@ -13,6 +13,7 @@ import typer
 
 from ...tools.errors import TableturnError
 from ...tools.folders import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
+from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import print_json_line, say
 from ..options import AccessOptions, EmbeddingOption, ExamplesOption, JsonOption, ModelOption, UrlOption, expand_options
 
@@ -72,7 +73,7 @@ def doctor(
         try:
             findings.append(check())
         except TableturnError as error:  # which says itself what to do
-            findings.append(CheckResult(topic, "fault", str(error)))
+            findings.append(CheckResult(topic, "fault", IN_ENGLISH.say_error(error)))
     if as_json:
         print_json_line([asdict(finding) for finding in findings])
     else:

@@ -144,7 +144,7 @@ def suggest(
             for query in suggestion.queries:
                 say(f"    {' '.join(query.split())[:160]}")
     if not as_json and not suggestions:
-        say(f"nothing occurs in at least {least} of the {len(queries)} queries that were read")
+        say(f"nothing occurs in {least} or more of the queries that were read ({len(queries):,})")
 
 
 @app.command()

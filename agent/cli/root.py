@@ -111,6 +111,8 @@ class RootCommandGroup(TyperGroup):
         except TyperException as error:
             if find_faults := getattr(error.__cause__, "errors", None):  # pydantic's, which Typer tells as they are
                 error.message = describe_fault(find_faults()[0]).removeprefix("this ")
+            if ctx.obj[:1] == ["ask"] and "unexpected extra argument" in error.message:
+                error.message = 'put the question in quotes, as in: tableturn ask --db shop.db "How many stores?"'
             words = [self.name, *(piece for word in ctx.obj for piece in word.split("="))]  # the laboratory has another
             for old, instead in self.removed.items():
                 old_words = ["tableturn", *old.split()]

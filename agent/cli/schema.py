@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ...tools.errors import ModelError, SettingsError
+from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import print_json_line, say
+from ..answers.phrasing import format_count
 from ..options import DatabaseOptions, JsonOption, UrlOption, expand_options
 
 if TYPE_CHECKING:
@@ -51,7 +53,8 @@ def annotate(
         try:
             progress, usage = describe_whole_schema(agent.resources, agent.settings, target, calls)
         except ModelError as error:
-            raise ModelError(f"{error}; descriptions so far are saved; run the same command to continue") from error
+            why = IN_ENGLISH.say_error(error).rstrip(".")
+            raise ModelError(f"{why}. Descriptions so far are saved: run the same command to continue.") from error
     if again and not progress.remaining:
         store.merge_fresh_store(target)
         target = store
@@ -69,7 +72,9 @@ def annotate(
     if as_json:
         say(json.dumps(counts))
         return
-    say(f"{counts['tables']} tables and {counts['columns']} columns described, {counts['calls']} calls")
+    tables = format_count(counts["tables"], "table", "tables")
+    columns = format_count(counts["columns"], "column", "columns")
+    say(f"{tables} and {columns} described, {format_count(counts['calls'], 'call', 'calls')}")
     if progress.cut:
         say(f"{progress.cut} replies were cut at the output limit; what they lacked was asked for again")
     if progress.unusable:

@@ -168,7 +168,7 @@ def explain_inapplicable_bound(bound: TrustBound, now: TrustFingerprints, labels
     """Return why a trust bound does not apply, or '' if it does."""
     if bound.level is None:
         more = labels.say("trust_more" if bound.missing else "trust_other", missing=bound.missing)
-        return labels.say("trust_unshown", labels=bound.labels, more=more)
+        return labels.say("trust_unshown", bound.labels, more=more)
     if conditions := bound.fingerprints.list_changed_conditions(now, labels):
         return labels.say("trust_changed", what=f" {labels.say('and')} ".join(conditions))
     return ""
@@ -176,7 +176,7 @@ def explain_inapplicable_bound(bound: TrustBound, now: TrustFingerprints, labels
 
 def format_trust_bound(bound: TrustBound, labels: Labels = IN_ENGLISH) -> str:
     """Return the error limit that a trust bound guarantees, in words."""
-    return labels.say("trust_bound", alpha=bound.alpha, certainty=bound.certainty, labels=bound.labels)
+    return labels.say("trust_bound", bound.labels, alpha=bound.alpha, certainty=bound.certainty)
 
 
 def compute_fingerprints(resources: Resources, settings: Settings) -> TrustFingerprints:

@@ -65,7 +65,7 @@ def resolve_model(
     options: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
     url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or None
     if url and spec != OFFLINE and not url.startswith(("http://", "https://")):
-        raise ModelError(f"the base URL {url!r} is none: write it as in http://localhost:8000/v1")
+        raise ModelError(f"the base URL {url!r} is not valid: write it as in http://localhost:8000/v1")
     name = choose_model_name(spec, base_url)
     provider, _, model_name = name.partition(":")
     if provider == OFFLINE and not model_name:
@@ -134,6 +134,8 @@ def _find_served_model(base_url: str) -> str:
     try:
         with openai.OpenAI(base_url=base_url, api_key=key, timeout=5.0, max_retries=0) as client:
             model = next((model.id for model in client.models.list()), "")
+    except openai.APIConnectionError as error:
+        raise ModelError(f"no server answers at {base_url}: check the address and that the server runs") from error
     except openai.OpenAIError as error:
         raise ModelError(
             f"the server at {base_url} does not list its models ({_shorten_error(error)}): name one, as openai:NAME"

@@ -72,8 +72,9 @@ def _read_token_count(record: Mapping[str, Any], *names: str) -> int:
 _BY_STATUS: Final = {
     400: ("refused the request", "check the model's name and options"),
     401: ("does not accept the key", "check the API key"),
-    403: ("does not allow this model", "check the key's permissions"),
-    404: ("does not know the model or the address", "check the model's name and the base URL"),
+    402: ("is not paid for", "check the account's balance"),
+    403: ("may not be used with this key", "check the key's permissions"),
+    404: ("was not found at its address", "check the model's name and the base URL"),
     413: ("says that the prompt is too long", "lower the token budget (prompt_tokens)"),
     429: ("reports too many requests, or no quota left", "wait, or check the plan and its limits"),
 }
@@ -86,6 +87,8 @@ _BY_NAME: Final = (
 _REPLY_ERRORS: Final = (LookupError, AttributeError)  # what clients raise over a reply that lacks its parts
 _NO_REPLY: Final = ("Unexpected response type", "null value for 'choices'", "No generations found in stream")
 """langchain-openai's words for the same."""
+_BARE_DETAILS: Final = ("Connection error.", "Request timed out.")
+"""openai's words that say no more than the error's class."""
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,80})", re.IGNORECASE)
 _TOO_LONG: Final = ("context length", "context size", "context window", "exceed_context", "prompt is too long")
 _PROMPT_ERRORS: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "content policy", "content_policy")
@@ -172,4 +175,5 @@ def _get_error_detail(error: Exception) -> str:
         return ""
     body = getattr(error, "body", None)
     message = body.get("message") if isinstance(body, dict) else None
-    return " ".join(str(message or error or type(error).__name__).split())[:160]
+    text = " ".join(str(message or error or type(error).__name__).split())[:160]
+    return "" if text in _BARE_DETAILS else text

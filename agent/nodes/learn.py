@@ -43,7 +43,7 @@ def _run_command_on_answer(line: str, state: AgentState, run: Run) -> Update:
     except TableturnError as error:
         said = IN_ENGLISH.say_error(error)
     if isinstance(said, CorrectionTurn):
-        reply = AIMessage(f"asked again; {offer_approval(said.wording)}")
+        reply = AIMessage(f"Asked again. {offer_approval(said.wording)}")
         turn: Update = {"question": said.question, "evidence": said.notes, "wordings": {said.question: said.wording}}
         return {"messages": [reply], "next": "rephrase", **turn}
     answer = fields if len(answers.history) == before else dump(answers.history[-1].answer.record)

@@ -96,7 +96,8 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
         yield from do(lambda: audit.write(record))
     sql = (answer.sql or "") if answer.status in ("converged", "capped") else ""
     # Where no query came, people are advised what to do; later turns are told what happened.
-    text = turn.stop.why if turn.stop and answer.status == "failed" and not answer.attempts else answer.text
+    is_raw = answer.status == "failed" or (turn.stop and turn.stop.why == turn.rephrasing.reply)
+    text = turn.stop.why if turn.stop and is_raw and not answer.attempts else answer.text
     past = PastTurn(
         question=turn.question,
         rephrased=turn.rephrasing.rephrased,
@@ -263,7 +264,9 @@ def _make_conclusion(
     """Return the conclusion of a turn: the status, text, remarks and result of the answer."""
     stop = turn.stop
     if stop and stop.status in ("failed", "unanswerable"):
-        kind = attempt.error_kind if stop.kind == "error" and attempt else None
+        rephrasing, kind = turn.rephrasing, attempt.error_kind if stop.kind == "error" and attempt else None
+        if rephrasing.intent == "unanswerable" and stop.why == rephrasing.reply and run.translator.name != "offline":
+            return _Conclusion(stop.status, labels.say("cannot_answer", why=stop.why))
         return _Conclusion(stop.status, labels.say_error(stop.why, kind))
     if stop and stop.kind == "schema":
         return _Conclusion("converged", stop.why)
@@ -283,7 +286,7 @@ def _make_conclusion(
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, remarks)), code.result, looks, by_code=True)
     why, kind = (attempt.error, attempt.error_kind) if attempt else (labels.say("no_query_written"), None)
-    return _Conclusion("failed", labels.say_error(labels.say("no_query_ran", why=why), kind))
+    return _Conclusion("failed", labels.say_failure(why or "", kind))
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for

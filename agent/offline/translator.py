@@ -276,7 +276,7 @@ class OfflineTranslator:
             if len(self._answers) > _CACHE_SIZE:
                 del self._answers[next(iter(self._answers))]
         # Where what was passed over matters, declining serves a person better.
-        if answer.partial or answer.confidence < _DOUBTFUL:
+        if answer.partial or answer.confidence < _DOUBTFUL or _asks_to_write(task.question, answer.unread):
             return Rephrasing(sentence, sentence, "unanswerable", _explain_refusal(task.question, answer))
         return Rephrasing(sentence, sentence)
 
@@ -307,9 +307,17 @@ def _explain_refusal(question: str, why: ParsedAnswer | NotUnderstood) -> str:
     """Return why a question has no answer: first its language, if that is not English."""
     if (language := find_language(question)) not in ("", "en"):
         return Labels(language).say("only_english")
+    if _asks_to_write(question, why.words if isinstance(why, NotUnderstood) else why.unread):
+        return Labels().say("reads_only")
     if isinstance(why, NotUnderstood):
         return str(why)
     if why.unread:
         return f"I did not understand: {', '.join(why.unread)}. Use other words, or choose a model."
     empty = " No row fits that." if why.signals["no row"] else ""
     return f'I am not sure that you mean "{format_query_as_sentence(why.frame)}".{empty} Use other words.'
+
+
+def _asks_to_write(question: str, unread: tuple[str, ...]) -> bool:
+    """Whether a question asks for a change of the data, by a verb that the parser left out."""
+    match = CUES["writes"].match(question)
+    return match is not None and match["verb"].lower() in map(str.lower, unread)

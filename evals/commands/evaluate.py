@@ -20,6 +20,7 @@ from ...agent.options import (
     SettingsOption,
     UrlOption,
     expand_options,
+    is_model_unnamed,
 )
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
@@ -76,7 +77,7 @@ class AnsweringOptions:
         from ...agent.model import choose_model_name
 
         model = choose_model_name(self.model, self.base_url)
-        if self.model is None and model == "offline" and warns:
+        if is_model_unnamed(self.model) and model == "offline" and warns:
             warn(f"tableturn: {OFFLINE_LINE}")
         fields = {name: getattr(self, name) for name in ("preset", "examples", "base_url", *names)}
         return {**fields, "model": model, "settings": self.read_settings()}

@@ -1,4 +1,4 @@
-"""A draw of names, docstrings and messages, mixed with other packages', for readers to judge.
+"""A draw of names, docstrings and messages, mixed with others' for readers to judge.
 
 `python -m tableturn.evals.lab.words SEED OUT FOLDER...` writes OUT/items.json, which hides where each item comes from,
 and OUT/key.json, which tells.

@@ -231,6 +231,9 @@ def read_results(out: Path) -> dict[str, Any]:
     path = out / RESULTS_FILE
     try:
         results = read_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        advice = "finish it with `tableturn eval`" if out.is_dir() else "name the folder that `tableturn eval` wrote"
+        raise SettingsError(f"there is no finished run in {out}: {advice}") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SettingsError(f"{out} contains no finished run ({reason}): finish it with `tableturn eval`") from error

@@ -27,6 +27,14 @@ def test_an_error_is_said_in_plain_words_without_its_advice_for_a_model(shop: Pa
             ("DROP TABLE orders", brief, None, "I can only read data, so nothing was changed.", "Ich kann nur lesen"),
             ("SELECT * FROM orders, customers", few, None, "This would read more rows", "Dafür müssten mehr"),
             ("SELECT 1" + " UNION SELECT 1" * 999, brief, None, "The query is too long", "Die Abfrage ist zu lang"),
+            ("SELECT 1; SELECT 2", brief, None, "Only one query can be run", "Es lässt sich nur eine Abfrage"),
+            (
+                "SELECT load_extension('x')",
+                brief,
+                None,
+                "The function load_extension() is",
+                "Die Funktion load_extension()",
+            ),
             ("SELECT 1", brief, stop, "The query was cancelled.", "Die Abfrage wurde abgebrochen."),
         ):
             with pytest.raises(QueryError) as caught:
@@ -69,7 +77,7 @@ def test_errors_of_models_say_what_to_do_in_the_askers_language(error: str, engl
     assert Labels("de").say_error(error).startswith(german)
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 418, 429, 500])
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 418, 429, 500])
 def test_every_error_of_a_server_has_german_words(status: int) -> None:
     class Refused(Exception):
         status_code = status
@@ -94,6 +102,33 @@ def test_replies_that_are_none_of_a_model_are_told_in_german(error: Exception, g
     assert german in Labels("de").say_error(said)
 
 
+@pytest.mark.parametrize(
+    ("error", "german"),
+    [
+        ("there is no thread 'x'", "die Unterhaltung 'x' gibt es nicht"),
+        ("too many requests: try again in 3 s", "zu viele Anfragen: noch einmal in 3 s"),
+        (
+            "not saved: there is no answer to approve, it failed",
+            "nicht gespeichert: es gibt keine Antwort zum Bestätigen, die Frage ist gescheitert",
+        ),
+        (
+            "the model refused to answer",
+            "Das Modell hat die Antwort verweigert. Mit anderen Worten fragen oder ein anderes Modell wählen.",
+        ),
+    ],
+)
+def test_errors_of_the_server_and_of_saving_have_german_words(error: str, german: str) -> None:
+    assert Labels("de").say_error(error) == german
+
+
+def test_an_unreachable_server_is_told_without_its_client_s_words() -> None:
+    class APIConnectionError(Exception):
+        pass
+
+    error = make_model_error("m", APIConnectionError("Connection error."))
+    assert "could not be reached, or closed the connection: check" in str(error)
+
+
 def test_replies_without_a_query_say_what_to_do_and_later_turns_what_happened(shop: Path) -> None:
     model = ScriptedModel(script=lambda prompt: "")
     with SQLAgent(shop, model=model, settings={"examples": "none"}) as agent:
@@ -112,7 +147,10 @@ def test_german_questions_get_german_refusals(shop: Path) -> None:
     settings = {"examples": "none", "max_attempts": 1}
     for sql, says in (
         ("DELETE FROM customers", "Ich kann nur lesen, also wurde nichts geändert."),
-        ("SELECT nme FROM customers", "Keine Abfrage zu dieser Frage lief: no such column: nme"),
+        (
+            "SELECT nme FROM customers",
+            "Keine Abfrage zu dieser Frage lief: no such column: nme. Andere Worte helfen vielleicht.",
+        ),
     ):
         with SQLAgent(shop, model=writes(sql), settings=settings) as agent:
             assert agent.ask("Lösche alle Kunden").text == says

@@ -154,7 +154,7 @@ def test_a_broken_file_is_said(tmp_path: Path, text: str) -> None:
         read_settings_file(tmp_path / "none.toml")
 
 
-@pytest.mark.parametrize(("name", "said"), [("max_attempt", "did you mean max_attempts"), ("xyz", "docs/settings.md")])
+@pytest.mark.parametrize(("name", "said"), [("max_attempt", "did you mean max_attempts"), ("foo", "docs/settings.md")])
 def test_a_setting_that_there_is_not_is_told_in_a_run_too(shop: Path, name: str, said: str) -> None:
     with (
         SQLAgent(shop, model="offline") as agent,

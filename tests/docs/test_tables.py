@@ -10,11 +10,11 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 from tableturn.agent.model.choose_model import PROVIDERS
 from tableturn.agent.settings import REMOVED, Settings
 from tableturn.evals.metrics.summary import Scores, Summary
 from tableturn.evals.runner.record import TurnRecord
+from tableturn.tools.errors import SettingsError
 
 from tests.tools.database.servers import MARIADB, POSTGRES
 
@@ -45,7 +45,7 @@ def test_ranges_of_settings_say_what_is_accepted() -> None:
     assert len(ranges) > 20
     for name, above, least, below, most in ranges:
         for refused, bound in ((above, least), (below, most)):
-            with pytest.raises(ValidationError) if refused else nullcontext():
+            with pytest.raises(SettingsError) if refused else nullcontext():
                 Settings.model_validate({name: bound.replace(",", "")})
 
 

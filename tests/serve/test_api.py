@@ -478,7 +478,8 @@ async def test_no_text_has_a_nul(path: str, body: dict[str, Any], client: Client
 async def test_a_wrong_method_is_told_from_a_wrong_path(client: Client) -> None:
     wrong = await client.get("/ask")
     assert (wrong.status_code, wrong.json()["error"]["kind"]) == (405, "NotAllowed")
-    assert (await client.get("/nothing")).status_code == 404
+    nothing = await client.get("/nothing")
+    assert (nothing.status_code, nothing.json()["error"]["message"]) == (404, "there is nothing at this address")
     assert (await client.get("/app.js")).status_code == 200
 
 

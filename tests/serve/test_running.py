@@ -196,3 +196,12 @@ async def test_the_answer_tells_what_may_be_chosen(shop: Path, agent_over: Calla
         assert told[-1]["choices"][:2] == ["approve", "reject"]
         again = await events(client, f"/turns/{told[0]['turn']}/events")
         assert json.dumps(again[-1]) == json.dumps(told[-1])
+
+
+@pytest.mark.parametrize("command", [["serve", "--port"], ["mcp", "--http"]])
+def test_a_port_in_use_says_which_option_chooses_another(shop: Path, command: list[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        ran = tableturn(*command, port, "--db", str(shop), "--model", "offline")
+    assert ran.returncode == 2
+    assert f"port {port} is in use: choose another with {command[-1]}\n" in ran.stderr

@@ -54,7 +54,7 @@ def test_the_line_says_what_changes_alone() -> None:
     changed = Outcome("meaning", "without   returned orders", "", "", says="11.1 M")
     tied = Outcome("ties", "with those that share the last place", "", "", says="2 more")
     same = Outcome("meaning", "by shipped date", "", "")
-    assert summarize_outcomes([changed, same]) == "If “without returned orders” is meant: 11.1 M."
+    assert summarize_outcomes([changed, same]) == "Without returned orders: 11.1 M."
     untold = Outcome("meaning", "another reading", "", "", says="11.1 M")
     assert summarize_outcomes([untold]) == "Another reading: 11.1 M."
     assert summarize_outcomes([tied]) == "2 more with those that share the last place."

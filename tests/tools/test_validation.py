@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
-from tableturn.agent.settings import make_settings
+from tableturn.agent.settings import Settings, make_settings
 from tableturn.tools.database.permissions_file import PermissionsFile
 from tableturn.tools.errors import SettingsError
 from tableturn.tools.validation import describe_fault
@@ -28,6 +29,8 @@ def test_a_setting_says_what_it_takes(setting: dict[str, Any], says: str) -> Non
     with pytest.raises(SettingsError) as caught:
         make_settings(setting)
     assert str(caught.value) == f"wrong settings: {says}"
+    with pytest.raises(SettingsError, match=re.escape(str(caught.value))):
+        Settings(**setting)
 
 
 def test_a_permissions_file_says_what_it_takes(tmp_path: Path) -> None:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
 
-from ..errors import QueryError, QueryFailed, QueryTimeout, QueryTooCostly, ResultTooLarge, SettingsError
+from ..errors import (
+    QueryError,
+    QueryFailed,
+    QueryRejected,
+    QueryTimeout,
+    QueryTooCostly,
+    ResultTooLarge,
+    SettingsError,
+)
 from .dialects import check_selects_and_joins, get_sqlglot_dialect
 from .egress import Egress, SchemaEgress
 from .engine import ONLY_FILES, Engine, open_engine
@@ -313,6 +321,8 @@ class _ValueSink:
 
 def check_statement_size(sql: str, limits: Limits) -> None:
     """Raise `ResultTooLarge` if a statement has too many bytes, SELECTs or joins."""
+    if not isinstance(sql, str):  # pyright: ignore[reportUnnecessaryIsInstance] - whatever a caller gave
+        raise QueryRejected(f"a query must be text, not {type(sql).__name__}")
     size = len(sql.encode("utf-8", "surrogatepass"))
     if size > limits.sql_bytes:
         raise ResultTooLarge(f"the statement has {size:,} bytes; the limit is {limits.sql_bytes:,}")

@@ -128,6 +128,8 @@ def open_engine(source: str | Path | object, session: Session, otherwise: Iterab
             raise SettingsError(ONLY_FILES)
         return _open_database_object(source, session)
     text = os.fspath(cast("str | os.PathLike[str]", source))
+    if not text.strip():
+        raise DatabaseUnavailable("no database is named: give its path or URL, as in --db shop.db")
     if "://" in text:
         # In front of the backend's name, `sqlalchemy+` asks for the adapter.
         backend = text.partition("://")[0].partition("+")[0].lower()
@@ -169,7 +171,8 @@ def _open_database_object(source: object, session: Session) -> Engine:
     frames = collect_data_frames(source)
     if frames is None:
         raise DatabaseUnavailable(
-            f"a {type(source).__name__} is not a database: give a path, a URL, data frames or a SQLDatabase"
+            f"an object of type {type(source).__name__} is not a database: "
+            "give a path, a URL, data frames or a SQLDatabase"
         )
     return open_data_frames(frames, session)
 

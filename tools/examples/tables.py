@@ -307,6 +307,10 @@ def _open_chroma_client(location: str | Path) -> ClientAPI:
         for session in _find_http_sessions(client):
             session.timeout = _SECONDS
         return client
+    if Path(location).is_file():
+        raise ExampleStoreError(
+            f"{location} is a file, and an example store is a folder: name a new folder, or a store's"
+        )
     return chromadb.PersistentClient(Path(location), quiet)
 
 

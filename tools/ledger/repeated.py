@@ -29,7 +29,7 @@ _Run = Callable[[exp.Select], Sequence[Sequence[Cell]]]
 
 
 def count_repeated_rows(query: Query, run: _Run, path: JoinPath, single: SingleSource) -> tuple[int, int, bool]:
-    """Return the numbers of repeated rows and of distinct rows, and whether no others may be repeated."""
+    """Count repeated and distinct rows; also return whether no others may be repeated."""
     terms = query.resolve_group_by_terms(path.scope) or []
     if not terms and path.scope.select.args.get("group") is not None:
         raise NotCountedError("it groups in several ways")
@@ -73,7 +73,7 @@ def has_distinct_partners(run: _Run, step: JoinStep) -> bool:
 
 
 def _count_rows(query: Query, run: _Run, path: JoinPath, single: SingleSource, terms: list[exp.Expr]) -> list[int]:
-    """Return how many rows are joined, how many differ within groups, and the values of each term."""
+    """Count joined rows, those that differ within groups, and the values of each term."""
     keys = [*(term.copy() for term in terms), *list_key_columns(query, single.source)]
     inner = copy_select_with_outputs(path.scope.select, [*keys, exp.Count(this=exp.Star())])
     inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))

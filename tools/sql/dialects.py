@@ -1,4 +1,4 @@
-"""Rules of dialects for reading queries, the spelling of names and texts, and notes for models."""
+"""Rules of dialects: how queries are read, names and texts spelled; notes for models."""
 
 from __future__ import annotations
 

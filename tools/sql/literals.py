@@ -206,7 +206,7 @@ def is_emptied_by(query: Query, scope: Scope, *, by_aggregates: bool = False) ->
 
 
 def _is_emptied_by(query: Query, scope: Scope, by_aggregates: bool, has_row: bool, seen: tuple[Scope, ...]) -> bool:
-    """`has_row` says whether the SELECT gives a row of aggregates all the same."""
+    """Whether the result has no rows; `has_row`: the SELECT gives a row of aggregates anyway."""
     if scope in seen or (has_row and not by_aggregates):
         return False
     node: exp.Expr = scope.select

@@ -42,6 +42,8 @@ def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
     first, _, _ = args.partition(" ")
     if not args or first.isdecimal():
         return highlight_sql(_get_answer_sql(chat.choose(args, "show")[0].answer, "show"))
+    if not chat.history and args not in ("run", "edit", "other"):
+        raise SettingsError("ask a question first: /sql runs a query in place of an answer's")
     answer = chat.choose("", "run")[0].answer
     if args == "other":
         if answer.ledger is None or not answer.ledger.other_sql:

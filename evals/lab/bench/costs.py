@@ -66,7 +66,7 @@ def _read_questions_by_database(options: BenchOptions) -> Iterator[tuple[str, Pa
 
 
 def _ask_with_stored_replies(case: tuple[str, Path, Sequence[GoldTurn]]) -> Iterator[Row]:
-    """Yield each turn's requests: size, share repeated from the one before, and if gold is shown."""
+    """Yield each turn's requests: size, share repeated from the last one, and if gold is shown."""
     name, path, asked = case
     model = ScriptedModel(script=lambda prompt: "")
     with SQLAgent(path, model=model, settings={"record": "off"}) as agent:

@@ -166,7 +166,7 @@ def test_a_follow_up_that_was_not_written_anew_is_saved_under_no_words_of_its_ow
         how = "write /approve QUESTION, with a question that can be understood alone"
         assert told.say("/approve") == f"not saved yet: 'and in Paris' follows earlier questions: {how}"
         told.say("/correct only numbers one and three count")
-        assert told.state["messages"][-3].text == f"asked again; right now? {how}"
+        assert told.state["messages"][-3].text == f"Asked again. Is this right? {how}"
         assert "saved 'Paris, one and three' as an example" in told.say("/approve Paris, one and three")
         assert told.say(f"/correct {paris}").endswith(f"\nnot saved yet: {how}")
         talk = agent.conversation()

@@ -337,11 +337,20 @@ def test_what_people_are_told_of_their_own_query_has_no_advice_for_a_model(shop:
 
 def test_commands_that_cannot_be_done_say_what_can(shop: Path) -> None:
     lines = said(
-        shop, "/tables custmers", "/rows 9-3", "/accept", "/forget", "/note a means b", "/lessons", "/forget 1"
+        shop,
+        "/sql SELECT 1",
+        "/tables custmers",
+        "/rows 9-3",
+        "/accept",
+        "/forget",
+        "/note a means b",
+        "/lessons",
+        "/forget 1",
     )
     lines += said(shop, COUNT, "/rows 5-9", "/accept 2", "/forget xyz", "/reset foo", "/answers")
     lines += said(shop, "/note foo means", "/note rule:")
     for text in (
+        "ask a question first: /sql runs a query in place of an answer's",
         "/reset takes no words, so nothing was done: write /reset alone",
         "not saved: say what foo means: foo means ...",
         "not saved: write the rule after 'rule:'",
@@ -351,7 +360,7 @@ def test_commands_that_cannot_be_done_say_what_can(shop: Path) -> None:
         "say what to forget, by its name or its number in /lessons",
         "there are no more rows to show: the last is row 1",
         "there is no suggestion 2: a corrected query may bring some",
-        "no saved answer or definition is called 'xyz', or several are: give its id",
+        "no saved answer or definition is called 'xyz'",
     ):
         assert f"tableturn: {text}" in lines
     assert any("(answered)" in line for line in lines), "/answers still has what was not reset"

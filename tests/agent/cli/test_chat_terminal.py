@@ -80,7 +80,7 @@ def test_names_commands_and_values_are_completed(offline: Screen) -> None:
 def test_an_answer_is_corrected_in_words_and_saved_as_the_person_leaves_the_question(model: Screen) -> None:
     model.say("Who are the customers?")
     told = model.say("/correct only those of Paris")
-    assert "right now? /approve saves it as the answer to: Who are the customers?" in told
+    assert "Is this right? /approve saves it as the answer to: Who are the customers?" in told
     model.type("/approve\r")
     model.until("save as the answer to: Who are the customers?")
     model.settled()

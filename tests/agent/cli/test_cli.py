@@ -49,6 +49,24 @@ def test_without_a_model_one_line_says_so(shop: Path) -> None:
     assert "3" in ran.stdout
 
 
+def test_a_model_that_the_environment_names_is_chosen(shop: Path) -> None:
+    ran = tableturn("ask", "--db", str(shop), "How many customers are there?", TABLETURN_MODEL="offline")
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--db", "shop.db", "How", "many", "customers?"], "put the question in quotes, as in: tableturn ask"),
+        (["--db", "", "How many customers are there?"], "no database is named: give its path or URL"),
+    ],
+)
+def test_a_question_without_quotes_or_database_says_how_to_write_it(arguments: list[str], says: str) -> None:
+    ran = tableturn("ask", "--model", "offline", *arguments)
+    assert ran.returncode == 2
+    assert says in ran.stderr
+
+
 def test_what_is_not_answered_is_exit_1(shop: Path) -> None:
     ran = tableturn("ask", "--db", str(shop), "--model", "offline", "--json", "Frobnicate the quux zorply")
     assert ran.returncode == 1

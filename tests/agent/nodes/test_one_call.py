@@ -111,6 +111,22 @@ def test_most_of_several_drafts_decide_whether_to_decline(shop: Path) -> None:
     assert answer(no, PARIS, PARIS).sql == PARIS
 
 
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("How is the weather in Paris?", "The data can't answer this. The model's reason: "),
+        ("Wie ist das Wetter in Paris?", "Das lässt sich aus den Daten nicht beantworten. Grund laut Modell: "),
+    ],
+)
+def test_what_the_data_lacks_is_told_in_a_sentence(shop: Path, question: str, begins: str) -> None:
+    model = ScriptedModel(script=lambda prompt: "Cannot answer: weather data.")
+    with SQLAgent(shop, model=model, settings=ALONE) as agent:
+        chat = agent.conversation()
+        assert chat.ask(question).text == f"{begins}weather data."
+        chat.ask("And in Lyon?")
+    assert begins not in model.prompts[-1], "the model reads its own words"
+
+
 def test_several_drafts_may_ask_back_and_are_written_anew(shop: Path) -> None:
     settings = ALONE | {"candidates": 2, "candidate_reasoning": False}
     with SQLAgent(shop, model=ScriptedModel(script=by_question), settings=settings) as agent:

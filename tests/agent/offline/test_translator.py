@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
+from tableturn import SQLAgent
+from tableturn.agent import verbs
 from tableturn.agent.effects import Translator
 from tableturn.agent.offline import OfflineTranslator
 from tableturn.prompts.explain import ExplainTask
@@ -15,7 +18,7 @@ from tableturn.prompts.rephrase import RephraseTask
 from tableturn.prompts.reply_types import Rephrasing, SQLDraft
 from tableturn.prompts.revise import ReviseSQLTask
 from tableturn.tools.database import Database
-from tableturn.tools.errors import NotUnderstood
+from tableturn.tools.errors import NotUnderstood, QueryRejected
 from tableturn.tools.linking import PastTurn
 from tableturn.tools.values import ValueIndex
 
@@ -141,3 +144,13 @@ def test_long_questions_end(offline: OfflineTranslator, library: Database, quest
     assert _rephrase(offline, library, question).rephrased
     with pytest.raises(NotUnderstood, match="1,000 characters at most"):
         offline.do(_generate(library, question * 3))
+
+
+@pytest.mark.parametrize("question", ["delete all orders", "drop table customers", "Please update the price"])
+def test_what_would_change_the_data_is_declined_as_by_a_model(shop: Path, question: str) -> None:
+    with SQLAgent(shop, model="offline", settings={"examples": "none"}) as agent:
+        answer = agent.ask(question)
+        assert (answer.status, answer.text) == ("unanswerable", "I can only read data, so nothing was changed.")
+        right = agent.ask("How many orders are there?")
+        with pytest.raises(QueryRejected, match="I can only read data"):
+            verbs.word_correction(right, "DELETE FROM orders", agent.resources)

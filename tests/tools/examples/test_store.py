@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tableturn.tools.database import Database
-from tableturn.tools.errors import ExampleRefused
+from tableturn.tools.errors import ExampleRefused, ExampleStoreError
 from tableturn.tools.examples import (
     AddedExamples,
     Example,
@@ -206,6 +206,13 @@ def test_fields_that_are_no_texts_are_refused() -> None:
         done = store.add([*wrong, BOATS[1]], strict=False)
         assert (done.added, len(done.refused)) == (1, 3)
         assert "an example's question must be text, not None" in done.refused[0].reason
+
+
+def test_a_file_is_no_store(tmp_path: Path) -> None:
+    file = tmp_path / "examples.csv"
+    file.write_text("question,sql", encoding="utf-8")
+    with pytest.raises(ExampleStoreError, match=r"examples\.csv is a file, .*: name a new folder"):
+        ExampleStore.open(file)
 
 
 def test_a_pool_is_never_smaller_than_what_is_asked_for() -> None:

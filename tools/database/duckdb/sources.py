@@ -52,7 +52,7 @@ _ENDING = re.compile(
     r"|(?P<workbook>xls[xm]))\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_READ = ".csv, .tsv, .tab, .psv, .parquet, .json, .jsonl, .ndjson, .xlsx, .xlsm"
+READ_EXTENSIONS = ".csv, .tsv, .tab, .psv, .parquet, .json, .jsonl, .ndjson, .xlsx, .xlsm"
 _DATABASES = (".duckdb", ".ddb")
 # Files with these endings, and those that begin so, are the other engine's, which says what is wrong with them.
 _SQLITE_ENDINGS = (".db", ".sqlite", ".sqlite3", ".db3")
@@ -90,7 +90,7 @@ class TableSources:
         if not paths:
             source = "the folder" if Path(self.pattern).is_dir() else "the pattern"
             raise DatabaseUnavailable(
-                f"{source} {self.pattern} contains no table files ({_READ}), or only links out of it"
+                f"{source} {self.pattern} contains no table files ({READ_EXTENSIONS}), or only links out of it"
             )
         if len(paths) > _MOST_FILES:
             raise DatabaseUnavailable(f"{self.pattern} matches {len(paths):,} files; the limit is {_MOST_FILES:,}")
@@ -136,8 +136,8 @@ def find_sources(text: str) -> TableSources:
             return TableSources(_replace_bytes(path.stem), _replace_bytes(str(path.resolve())), path)
         if b"\0" in start and not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise DatabaseUnavailable(
-                f"{path} cannot be read: it is neither an SQLite or DuckDB database nor a table file ({_READ}, or any"
-                " text with separated columns); save it as one of these"
+                f"{path} cannot be read: it is neither an SQLite or DuckDB database nor a table file "
+                f"({READ_EXTENSIONS}, or any text with separated columns); save it as one of these"
             )
     if not path.exists() and not glob.has_magic(str(path)):
         raise DatabaseUnavailable(f"there is no file {path}")

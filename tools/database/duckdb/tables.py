@@ -125,6 +125,8 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
                 book.close()
     except (DatabaseUnavailable, MemoryError):
         raise
+    except zipfile.BadZipFile:
+        raise DatabaseUnavailable(f"{path} is not an Excel workbook, or is damaged: {advice}") from None
     except Exception as error:  # noqa: BLE001 - a damaged workbook makes openpyxl fail anywhere
         reason = redact_message(f"{type(error).__name__}: {error}")
         raise DatabaseUnavailable(f"the workbook {path} cannot be read: {reason}: {advice}") from None

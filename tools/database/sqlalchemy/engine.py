@@ -362,7 +362,8 @@ def open_engine(url: str, session: Session) -> ServerEngine:
     except NoSuchModuleError:
         kind = address.url.partition(":")[0]
         raise DatabaseUnavailable(
-            f"there is no engine for {kind}: check the URL, or install the SQLAlchemy dialect of that name"
+            f"{kind}:// is not the address of a known kind of database: "
+            "check the URL, or install its SQLAlchemy dialect"
         ) from None
     except ImportError as error:
         raise DatabaseUnavailable(f"the driver of {address.url.partition(':')[0]} is missing: {error}") from None

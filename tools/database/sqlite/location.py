@@ -52,8 +52,10 @@ def _read_file_header(path: Path) -> bytes:
     if not header:
         raise DatabaseUnavailable(f"{path} is empty: it has no tables")
     if not header.startswith(_MAGIC):
+        from ..duckdb.sources import READ_EXTENSIONS
+
         raise DatabaseUnavailable(
-            f"{path} is not an SQLite database; table files are recognised by their extensions: .csv"
+            f"{path} is not an SQLite database; table files are recognised by their extensions: {READ_EXTENSIONS}"
         )
     return header
 
