@@ -17,7 +17,7 @@ _render_arrow = _DIALECT.generator_class.TRANSFORMS[exp.JSONExtract]
 
 def _render_json_extract(writer: Generator, node: exp.JSONExtract) -> str:
     # As a function beside a lambda: DuckDB would take an arrow there for one.
-    if node.parent is not None and any(isinstance(part, exp.Lambda) for part in node.parent.iter_expressions()):
+    if node.parent is not None and node.parent.find(exp.Lambda) is not None:
         return writer.func("JSON_EXTRACT", node.this, node.expression)
     return _render_arrow(writer, node)
 
