@@ -37,6 +37,7 @@ _START = re.compile(
     r"|BEGIN(?:\s+(?:TRANSACTION|WORK))?\s*;|START\s+TRANSACTION\s*;"
     # Words that begin sentences too, in one case and before what only statements have.
     r"|(?-i:(?=[A-Z]{2}|[a-z]))(?:(?:TRUNCATE|LOCK|RENAME)\s+TABLE|MERGE\s+INTO|REFRESH\s+MATERIALIZED|FROM\s+[\w\"`(]"
+    r"|(?:UN)?PIVOT\s+(?:\(|[\w.\"]+\s+ON\s)"
     r"|EXPORT\s+DATABASE|INSTALL\s+\w+;?$|CALL\s+[\w.\"`]+\s*\(|COPY\s[^\n]*\s(?:TO|FROM)\s+(?:'|STDIN|STDOUT|PROGRAM)"
     r"|DO\s+(?:\$|LANGUAGE\s|')|(?:GRANT|REVOKE)\s+(?:ALL|SELECT|INSERT|UPDATE|DELETE|USAGE|CREATE|EXECUTE|CONNECT)\b"
     r"|REINDEX\s+(?:TABLE|INDEX|SCHEMA|DATABASE)|COMMENT\s+ON\s+(?:TABLE|COLUMN|VIEW|DATABASE|SCHEMA)"

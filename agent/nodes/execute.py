@@ -11,9 +11,10 @@ from langgraph.types import interrupt
 
 from ...prompts.find_sql import begins_sql
 from ...tools.database import Estimate, Table
-from ...tools.errors import QueryError
+from ...tools.errors import QueryError, QueryFailed
 from ...tools.linking import find_copies
-from ...tools.sql import CorrectedQuery, mend_names
+from ...tools.sql import CorrectedQuery, mend_names, read_query
+from ...tools.sql.mend import find_misread_names, mend_enum_comparisons
 from ..advice import with_fallback
 from ..answers.phrasing import analyze_sql, dump_estimate, explain_query
 from ..effects import Body, do
@@ -71,6 +72,8 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     (cost, outcome), notes = (yield from do(partial(estimate_and_run_query, sql))), list[str]()
     is_edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
     needs_approval = turn.approve or run.settings.approve
+    if run.settings.gate and not (is_edited or needs_approval or isinstance(outcome, QueryError)) and '"' in sql:
+        outcome = (yield from do(partial(_find_misread_name, sql, run))) or outcome
     may_correct = isinstance(outcome, QueryError) and not (is_edited or needs_approval)
     if may_correct and (correction := (yield from do(partial(_correct_names, sql, outcome, state, run)))):
         retry = yield from do(partial(estimate_and_run_query, correction.sql))
@@ -103,11 +106,23 @@ def _spell_names_for_engine(sql: str, run: Run) -> Body[str]:
 
 
 @with_fallback("checks", None)
+def _find_misread_name(sql: str, run: Run) -> QueryError | None:
+    """Return an error for a double-quoted name that SQLite took for a text, or None."""
+    query = read_query(sql, run.schema) if run.resources.database.dialect == "sqlite" else None
+    words = find_misread_names(query) if query is not None else ()
+    return QueryFailed(f"no such column: {words[0].column}", "unknown_column") if words else None
+
+
+@with_fallback("checks", None)
 def _correct_names(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> CorrectedQuery | None:
     """Return a failed query with misspelled names corrected, or None."""
-    if not (run.settings.mend_names and isinstance(outcome, QueryError) and outcome.kind in _OF_NAMES):
+    if not (run.settings.mend_names and isinstance(outcome, QueryError)):
         return None
     schema = run.schema
+    if outcome.kind == "type_mismatch":
+        return mend_enum_comparisons(sql, str(outcome), schema)
+    if outcome.kind not in _OF_NAMES:
+        return None
     part = schema.part(load_turn(state).shown)
     return mend_names(sql, part, find_copies(schema) | {table.name for table in part.tables if table.row_count == 0})
 

@@ -99,6 +99,15 @@ def test_statements_that_change_something_are_passed_on_to_be_rejected(sql: str)
         assert find_sql(reply, "postgres").sql.lower() == sql.lower()
 
 
+@pytest.mark.parametrize(
+    "sql", ["PIVOT a ON b USING count(*)", "UNPIVOT (SELECT a, b FROM t)\nON a, b INTO NAME n VALUE v"]
+)
+def test_a_pivot_is_passed_on_to_be_rejected(sql: str) -> None:
+    for reply in (sql, f"```sql\n{sql}\n```", f"This does it:\n\n{sql}"):
+        assert find_sql(reply, "duckdb").sql == sql
+    assert find_sql(f"Pivot (by month) on the date:\n\n{Q}").sql == Q
+
+
 @pytest.mark.parametrize("gap", [" ", "\n"])
 @pytest.mark.parametrize("case", [str.upper, str.lower])
 def test_a_query_that_begins_with_from_is_taken_whole(gap: str, case: Callable[[str], str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -42,6 +42,13 @@ _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
 _FOLLOWING = {TokenType.DOT, TokenType.L_BRACKET, TokenType.L_BRACE}
 _ENDS_CHAIN = {TokenType.COMMA, TokenType.AND, TokenType.OR}
+_STARTS_ARGUMENT = {TokenType.L_PAREN, TokenType.COMMA}
+_LAMBDA_FUNCTIONS = {
+    *("apply", "array_apply", "array_filter", "array_reduce", "array_transform", "columns", "filter", "list_apply"),
+    *("list_filter", "list_reduce", "list_transform", "reduce"),
+}
+_ARROW_LAMBDAS: Mapping[str, Collection[str]] = {"duckdb": _LAMBDA_FUNCTIONS, "mysql": (), "postgres": (), "sqlite": ()}
+"""By dialect in which `->` reads JSON: the functions whose arguments may be lambdas that are written with it."""
 _JOINS_WITHOUT_ON = {TokenType.CROSS, TokenType.NATURAL}
 _JOIN_CONDITIONS = {TokenType.ON, TokenType.USING}
 
@@ -85,11 +92,37 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
     if len(tokens) > MOST_TOKENS:
         raise TooManyTokens(f"the statement has {len(tokens):,} words, values and signs; the limit is {MOST_TOKENS:,}")
     try:
-        return grammar.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, sql)
+        return grammar.parser(error_level=ErrorLevel.IMMEDIATE).parse(_mark_json_arrows(tokens, grammar), sql)
     except (SqlglotError, RecursionError):
         raise
     except Exception as error:
         raise ParseError(f"the SQL parser failed ({type(error).__name__})") from error
+
+
+def _mark_json_arrows(tokens: list[Token], grammar: Dialect) -> list[Token]:
+    """Return the tokens with a plus before arguments such as `column -> 'key'`.
+
+    Sqlglot would take them for lambdas. A plus before an operand is not in the syntax tree.
+    """
+    lambdas = _ARROW_LAMBDAS.get(type(grammar).__name__.lower())
+    kinds = [token.token_type for token in tokens]
+    if lambdas is None or TokenType.ARROW not in kinds:
+        return tokens
+    marked, openings = list[Token](), [0]  # places of open brackets
+    for at, token in enumerate(tokens):
+        is_wrapped = kinds[at : at + 3 : 2] == [TokenType.L_PAREN, TokenType.R_PAREN]  # as in `(column) -> 'key'`
+        arrow = at + 3 if is_wrapped else at + 1
+        if at and kinds[at - 1] in _STARTS_ARGUMENT and kinds[arrow : arrow + 1] == [TokenType.ARROW]:
+            name = tokens[openings[-1] - 1].text.lower()
+            is_list = kinds[at - 1] == TokenType.L_PAREN and name != "columns"  # the lambda comes after it
+            if is_list or name not in lambdas:
+                marked.append(Token(TokenType.PLUS, "+", token.line, token.col, token.start, token.end))
+        if kinds[at] in _OPENING:
+            openings.append(at)
+        elif kinds[at] in _CLOSING and len(openings) > 1:
+            openings.pop()
+        marked.append(token)
+    return marked
 
 
 def parse_text(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:

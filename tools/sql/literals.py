@@ -15,6 +15,7 @@ from .query import Query, TableColumn
 from .scope import QuerySource, Scope, normalize_constant_text
 
 _UNMET_BY_NOTHING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Exists)
+_EQUALS = (exp.EQ, exp.NullSafeEQ, exp.In, exp.Like, exp.ILike)
 _NULL_OF_NOTHING = (exp.Avg, exp.Column, exp.Max, exp.Min, exp.Sum)
 _MOST_TOLD = 10  # members of a list that the engine is asked for one by one: of those of a longer list none is told
 
@@ -83,21 +84,38 @@ def _find_literals(
     left: Iterator[int],
 ) -> Iterator[SearchedLiteral]:
     """Yield at most `left` literals of one comparison, each with whether the database has it."""
+    by_column: dict[TableColumn, list[_ComparedLiteral]] = {}
+    for compared in _list_compared_literals(node, query):
+        by_column.setdefault(compared.column, []).append(compared)
+    for compared_literals in by_column.values():
+        yield from _look_up_literals(compared_literals, node, scope, query, contents, has_row, is_empty, left)
+
+
+def _look_up_literals(
+    compared_literals: Sequence[_ComparedLiteral],
+    node: exp.Expr,
+    scope: Scope,
+    query: Query,
+    contents: ContentLookup,
+    has_row: Callable[[str], bool] | None,
+    is_empty: bool,
+    left: Iterator[int],
+) -> Iterator[SearchedLiteral]:
     literals: list[tuple[_ComparedLiteral, str, str, bool]] = []
     is_pattern, is_cut = isinstance(node, exp.Like | exp.ILike), False
 
     def is_absent(condition: exp.Expr, column: TableColumn) -> bool:
         return has_row is not None and not has_row(_write_row_search(condition, column, query))
 
-    for compared in _list_compared_literals(node, query):
+    for compared in compared_literals:
         column, value = compared.column, compared.value
         # What a column holds does not say what a function of it returns: only the engine does.
-        if compared.is_folded and has_row is None:
+        if compared.is_wrapped and has_row is None:
             continue
         if is_cut := next(left, None) is None:
             break
         text = value if isinstance(value, str) else compared.operand.name
-        if compared.is_folded:
+        if compared.is_wrapped:
             held = not is_absent(compared.write_condition(node), column)
         elif is_pattern:
             held = contents.matches(*column.item, text, any_case=isinstance(node, exp.ILike))
@@ -106,12 +124,21 @@ def _find_literals(
         is_text = isinstance(value, str)
         plain, core = (normalize_constant_text(text), text.strip("%")) if is_text else (text, "")
         literals.append((compared, plain, core, held))
-    negated = isinstance(node, exp.NEQ) or bool(node.args.get("negate")) or query.around(node, exp.Not) is not None
+    negated = (
+        isinstance(node, exp.NEQ | exp.NullSafeNEQ)
+        or bool(node.args.get("negate"))
+        or query.around(node, exp.Not) is not None
+    )
     excluded = negated or any(held for *_, held in literals)
-    needed = bool(literals) and is_empty and not excluded and _is_needed(node, query, scope)
-    needed = needed and is_absent(node, literals[0][0].column)
+    condition = _find_alternatives(node, query)
+    needed = bool(literals) and is_empty and not excluded and _is_needed(condition, query, scope)
+    if needed:
+        is_row = isinstance(node.this, exp.Tuple)  # whose other columns need not be absent
+        searched = exp.or_(*(item.write_condition(node) for item in compared_literals)) if is_row else condition
+        needed = is_absent(searched, literals[0][0].column)
     excluded = excluded or (is_cut and not needed)  # a row may have one that was not looked up
-    is_told = needed or not isinstance(node, exp.In) or len(node.expressions) <= _MOST_TOLD
+    is_list = isinstance(node, exp.In) or isinstance(node.expression, exp.Any)
+    is_told = needed or not is_list or len(compared_literals) <= _MOST_TOLD
     for compared, text, core, held in literals:
         column, sought = compared.column, bool(text) and (held or not excluded)
         alike = contents.nearest(*column.item, core, _MOST_ALIKE) if has_row and is_told and core and not held else ()
@@ -120,13 +147,13 @@ def _find_literals(
         near = alike[0] if len(alike) == 1 and (compared.is_folded or alike[0] != core) else ""
         absent = bool(text) and needed
         # Rows may come without it: those that it should leave out, or those of others in its list.
-        if text and is_told and not (needed or held) and (near or (isinstance(node, exp.In) and not negated)):
+        if text and is_told and not (needed or held) and (near or (is_list and not negated)):
             absent = is_absent(compared.write_condition(node), column)
         side = query.text(compared.side) if near and near == core else ""
         yield SearchedLiteral(*column.item, text, held, sought, near if absent else "", core, absent, needed, side)
 
 
-_FOLDING = (exp.Collate, exp.Lower, exp.Paren, exp.Trim, exp.Upper)
+_FOLDING = (exp.Collate, exp.Lower, exp.Trim, exp.Upper)
 """What is put around a column so that case, or spaces at its ends, do not count."""
 
 _MOST_ALIKE = 10  # values like a text that are looked at: some may differ only in what does not count
@@ -144,7 +171,12 @@ class _ComparedLiteral:
     @property
     def is_folded(self) -> bool:
         """Whether case, or spaces at the ends of the column's values, do not count."""
-        return any(_unfold(node) is not node.unnest() for node in (self.side, self.operand))
+        return any(node.find(*_FOLDING) for node in (self.side, self.operand))
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether an expression of the column or of the literal is compared."""
+        return any(_unwrap(node) is not node.unnest() for node in (self.side, self.operand))
 
     def write_condition(self, comparison: exp.Expr) -> exp.Expr:
         """Return the condition that this literal is in the column, by the comparison's rules."""
@@ -156,22 +188,56 @@ class _ComparedLiteral:
 
 
 def _list_compared_literals(node: exp.Expr, query: Query) -> list[_ComparedLiteral]:
-    """List the literals of a comparison with a column, or with a column in another case."""
-    sides = [node.this, *(node.expressions if isinstance(node, exp.In) else [node.expression])]
-    if not isinstance(node, exp.In) and query.column(_unfold(node.this)) is None:
-        sides.reverse()
-    column = query.column(_unfold(sides[0]))
-    values = ((operand, query.literal(_unfold(operand))) for operand in sides[1:])
-    return [
-        _ComparedLiteral(column, sides[0], operand, value) for operand, value in values if value is not None and column
-    ]
+    """List the literals of a comparison with a column, or with a column in another case or type."""
+    pairs = _list_compared_pairs(node.this, _list_operands(node))
+    literals = list[_ComparedLiteral]()
+    for side, operand in pairs:
+        if not isinstance(node, exp.In) and query.column(_unwrap(side)) is None:
+            side, operand = operand, side
+        column, value = query.column(_unwrap(side)), query.literal(_unwrap(operand))
+        if value is not None and column:
+            literals.append(_ComparedLiteral(column, side, operand, value))
+    return literals
 
 
-def _unfold(node: exp.Expr) -> exp.Expr:
-    """Return what stands in functions that change case or spaces."""
-    while isinstance(node, _FOLDING):
+def _list_operands(node: exp.Expr) -> list[exp.Expr]:
+    """List what the first side of a comparison is compared with, such as the members of a list."""
+    if isinstance(node, exp.In):
+        return node.expressions
+    array = node.expression.this.unnest() if isinstance(node.expression, exp.Any) else None
+    is_list = isinstance(array, exp.Array) and isinstance(node, exp.EQ)
+    return array.expressions if is_list and array is not None else [node.expression]
+
+
+def _list_compared_pairs(side: exp.Expr, operands: Sequence[exp.Expr]) -> list[tuple[exp.Expr, exp.Expr]]:
+    """List the pairs of expressions that a comparison compares, those within rows each."""
+    pairs = list[tuple[exp.Expr, exp.Expr]]()
+    for operand in operands:
+        if isinstance(side, exp.Tuple) and isinstance(operand, exp.Tuple):
+            pairs += zip(side.expressions, operand.expressions, strict=False)
+        else:
+            pairs.append((side, operand))
+    return pairs
+
+
+def _unwrap(node: exp.Expr) -> exp.Expr:
+    """Return what stands in functions that change case, spaces, type or NULL alone."""
+    while isinstance(node, (*_FOLDING, exp.Coalesce, exp.Paren)) or (
+        isinstance(node, exp.Cast) and node.to.this in exp.DataType.TEXT_TYPES
+    ):
         node = node.this
     return node
+
+
+def _find_alternatives(node: exp.Expr, query: Query) -> exp.Expr:
+    """Return the OR that compares one column with texts and has the comparison; else the comparison."""
+    condition = node
+    while isinstance(condition.parent, exp.Or | exp.Paren):
+        condition = condition.parent
+    leaves = [leaf.unnest() for leaf in condition.unnest().flatten()] if isinstance(condition.unnest(), exp.Or) else []
+    compared = [_list_compared_literals(leaf, query) if isinstance(leaf, _EQUALS) else [] for leaf in leaves]
+    columns = {item.column.place for items in compared for item in items}
+    return condition.unnest() if leaves and all(compared) and len(columns) == 1 else node
 
 
 def _is_other_spelling(literal: SearchedLiteral, literals: Sequence[SearchedLiteral]) -> bool:

@@ -21,7 +21,7 @@ from ..errors import SQLParseError
 from ..words import find_nearest_names, find_similar
 from .parse import return_default_if_unparsable
 from .query import Query, read_query
-from .scope import NameResolution, QuerySource
+from .scope import NameResolution, QuerySource, Reference
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,13 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Corrected
     query = Query.of(sql, part.dialect, part)
     paths = {table.name: table.path for table in part.tables if table.name not in avoid}
     resolution = query.resolution
+    wrong = [reference for reference in resolution.references if reference.kind == "unknown"]
     unknown = [source for scope in resolution.scopes for source in scope.sources if not source.known]
-    fixes = list(_correct_tables(unknown, paths, resolution) if unknown else _correct_columns(resolution))
+    fixes = list(
+        _correct_tables(unknown, paths, resolution)
+        if unknown
+        else _correct_columns([*wrong, *find_misread_names(query)], resolution)
+    )
     if not fixes or not all(place.text for place in fixes):
         return None
     names = {_join_name_parts(place.parts): place.target for place in fixes if place.target}
@@ -143,11 +148,11 @@ def _correct_tables(
                 yield _NameCorrection(_get_name_parts(reference.node)[-1:], naming.format_table_path(path[-1:]))
 
 
-def _correct_columns(resolution: NameResolution) -> Iterator[_NameCorrection]:
+def _correct_columns(unknown: Iterable[Reference], resolution: NameResolution) -> Iterator[_NameCorrection]:
     """Yield corrections of unknown columns; the text is empty if no name is similar."""
     naming = resolution.rules.naming
-    for reference in resolution.references:
-        if reference.kind != "unknown" or reference.scope is None:
+    for reference in unknown:
+        if reference.scope is None:
             continue
         sources = [s for s in reference.scope.sources if reference.node.table.lower() in ("", s.name)]
         names = {name for source in sources for name in (source.columns or {}).values()}
@@ -155,6 +160,49 @@ def _correct_columns(resolution: NameResolution) -> Iterator[_NameCorrection]:
         if isinstance(node, exp.Identifier) and "start" in node.meta:
             name = _find_nearest(node.name, sorted(names))
             yield _NameCorrection([node], naming.quote_name_if_needed(name) if name else "", name)
+
+
+def find_misread_names(query: Query) -> list[Reference]:
+    """Return the double-quoted words that SQLite reads as texts although only a column can be meant.
+
+    Such a word is compared with literals alone, or is an output on its own that is like one column.
+    """
+    words = (reference for reference in query.resolution.references if reference.kind == "string" and reference.scope)
+    return [word for word in words if _is_misread_name(word, query)]
+
+
+def _is_misread_name(word: Reference, query: Query) -> bool:
+    node, sources = word.node, word.scope.sources if word.scope else ()
+    parent = node.parent
+    if not sources or not all(source.columns for source in sources):
+        return False
+    if isinstance(parent, exp.Select):
+        columns = sorted({name for source in sources for name in (source.columns or {}).values()})
+        is_label = isinstance(parent.parent, exp.SetOperation)
+        return node.arg_key == "expressions" and not is_label and bool(_find_nearest(node.name, columns))
+    if not isinstance(parent, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.Like | exp.In | exp.Between):
+        return False
+    others = [part for part in query.find(exp.Expr, within=parent) if part.parent is parent and part is not node]
+    return bool(others) and all(isinstance(other, exp.Literal) for other in others)
+
+
+_ENUM_ERROR = re.compile(r'invalid input value for enum (?:.*\.)?"?([^".]+)"?: "')
+
+
+@return_default_if_unparsable(None)
+def mend_enum_comparisons(sql: str, error: str, schema: Schema) -> CorrectedQuery | None:
+    """Return the query with an enumeration compared as text; None unless PostgreSQL refused a text that it lacks."""
+    if (match := _ENUM_ERROR.match(error)) is None:
+        return None
+    query = Query.of(sql, schema.dialect, schema)
+    compared = (pair for node, _ in query.comparisons for pair in query.iterate_column_comparisons(node))
+    columns = {
+        id(column.node): column.node.this
+        for column, other in compared
+        if column.schema.type.rpartition(".")[2].strip('"') == match[1] and isinstance(query.literal(other), str)
+    }
+    places = [_NameCorrection([name], f"{query.text(name)}::text") for name in columns.values()]
+    return CorrectedQuery(_apply_name_corrections(query, places), {}) if places else None
 
 
 def _find_nearest(name: str, names: Collection[str]) -> str:

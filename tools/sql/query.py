@@ -55,7 +55,7 @@ ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a colu
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _VALUES = {"expression", "expressions", "low", "high"}  # where a condition has what a column is compared with
 _RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
-_COMPARED = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
+_COMPARED = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Like, exp.ILike)
 _FIRST_ROWS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 
 ENDS: Mapping[str, type[exp.Expr]] = {"max": exp.Max, "min": exp.Min}  # the aggregates that give the extremes
@@ -258,9 +258,9 @@ class Query(ParsedQuery):
         if isinstance(node, exp.Neg):
             value = self.literal(node.this)
             return -value if isinstance(value, float) else None
+        if node.is_string or isinstance(node, exp.RawString):
+            return node.name
         if isinstance(node, exp.Literal):
-            if node.is_string:
-                return node.name
             try:
                 return float(node.name)
             except ValueError:

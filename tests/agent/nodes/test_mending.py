@@ -5,10 +5,13 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from uuid import uuid4
 
+import pytest
 from tableturn import SQLAgent
 
 from ...support.scripted import writes
+from ...tools.database.servers import POSTGRES
 
 
 def _shop(folder: Path) -> Path:
@@ -36,3 +39,94 @@ def test_it_can_be_switched_off(tmp_path: Path) -> None:
     with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none", "mend_names": False}) as agent:
         agent.ask("Which cities do the customers live in?")
     assert len(model.prompts) == 2
+
+
+@pytest.mark.parametrize(
+    ("sql", "mended"),
+    [
+        ('SELECT "ctiy" FROM customers', "SELECT city FROM customers"),
+        ('SELECT customer_id, "ctiy" FROM customers', "SELECT customer_id, city FROM customers"),
+        (
+            "SELECT customer_id FROM customers WHERE \"ctiy\" = 'Bern'",
+            "SELECT customer_id FROM customers WHERE city = 'Bern'",
+        ),
+        (
+            "SELECT count(*) FROM customers WHERE \"ctiy\" IN ('Bern', 'Lyon')",
+            "SELECT count(*) FROM customers WHERE city IN ('Bern', 'Lyon')",
+        ),
+    ],
+)
+def test_a_misspelt_name_in_double_quotes_is_a_name(tmp_path: Path, sql: str, mended: str) -> None:
+    model = writes(sql)
+    with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none"}) as agent:
+        answer = agent.ask("Which cities do the customers live in?")
+    assert answer.sql == mended
+    assert len(model.prompts) == 1
+    assert any("ctiy was read as city" in note for note in answer.notes)
+
+
+def test_a_name_in_double_quotes_that_is_like_none_goes_back(tmp_path: Path) -> None:
+    model = writes("SELECT * FROM customers WHERE \"segment\" = 'x'", "SELECT city FROM customers")
+    with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none"}) as agent:
+        agent.ask("Which cities do the customers live in?")
+    assert len(model.prompts) == 2
+    assert "no such column: segment" in str(model.prompts[1])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        'SELECT customer_id FROM customers WHERE city = "Bern"',
+        'SELECT customer_id FROM customers WHERE city IN ("Bern", "Paris")',
+        'SELECT "Cities" AS label, count(*) FROM customers UNION ALL SELECT "Customers", count(*) FROM customers',
+        'SELECT "Ctiy" AS label, count(*) FROM customers',
+        'SELECT "All of them", count(*) FROM customers',
+        'SELECT city || "ctiy" FROM customers',
+    ],
+)
+def test_a_text_in_double_quotes_stays(tmp_path: Path, sql: str) -> None:
+    model = writes(sql)
+    with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none"}) as agent:
+        answer = agent.ask("Which customers live in Bern?")
+    assert answer.sql == sql
+    assert len(model.prompts) == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "mended", "text"),
+    [
+        ("m = 'terrible'", "m::text = 'terrible'", "No rows match: no row of surveys has 'terrible' in m."),
+        ("s.m IN ('terrible')", "s.m::text IN ('terrible')", "No rows match: no row of surveys has 'terrible' in m."),
+    ],
+)
+def test_a_text_that_an_enumeration_lacks_is_absent(
+    condition: str, mended: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tableturn.agent.evidence.feedback.LOOKUP_SECONDS", 60.0)
+    if POSTGRES.unavailable():
+        pytest.skip(POSTGRES.unavailable())
+    url = POSTGRES.make_database(f"tt_{uuid4().hex[:12]}")
+    POSTGRES.run(url, "CREATE TYPE mood AS ENUM ('good', 'bad')")
+    POSTGRES.run(url, "CREATE TABLE surveys (id int PRIMARY KEY, m mood)")
+    POSTGRES.run(url, "INSERT INTO surveys VALUES (1, 'good'), (2, 'bad')")
+    model = writes(f"SELECT id FROM surveys s WHERE {condition}")
+    with SQLAgent(url, model=model, settings={"examples": "none"}) as agent:
+        answer = agent.ask("Which surveys were terrible?")
+    assert (answer.status, answer.sql) == ("converged", f"SELECT id FROM surveys s WHERE {mended}")
+    assert answer.text == text
+    assert len(model.prompts) == 1
+
+
+def test_a_value_that_an_enumeration_has_is_offered_for_a_misspelt_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tableturn.agent.evidence.feedback.LOOKUP_SECONDS", 60.0)
+    if POSTGRES.unavailable():
+        pytest.skip(POSTGRES.unavailable())
+    url = POSTGRES.make_database(f"tt_{uuid4().hex[:12]}")
+    POSTGRES.run(url, "CREATE TYPE mood AS ENUM ('splendid', 'bad')")
+    POSTGRES.run(url, "CREATE TABLE surveys (id int PRIMARY KEY, m mood)")
+    POSTGRES.run(url, "INSERT INTO surveys VALUES (1, 'splendid'), (2, 'bad')")
+    model = writes("SELECT id FROM surveys WHERE m = 'splended'", "SELECT id FROM surveys WHERE m = 'splendid'")
+    with SQLAgent(url, model=model, settings={"examples": "none"}) as agent:
+        answer = agent.ask("Which surveys were splendid?")
+    assert [tuple(row) for row in answer.rows] == [(1,)]
+    assert "splendid" in str(model.prompts[1])

@@ -80,6 +80,7 @@ _NAMING = (
     "SELECT concat(name, {n}) FROM emp",
     "SELECT {n} || 'x' FROM emp",
     "SELECT greatest({n}, 1) FROM emp",
+    "SELECT json_array_length({n}->'a') FROM emp",
     "SELECT 1 / ({n} - {n}) FROM emp",
     "SELECT row_number() OVER (ORDER BY {n}) FROM emp",
     "SELECT rank() OVER (PARTITION BY {n} ORDER BY id) FROM emp",

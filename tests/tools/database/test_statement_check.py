@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.database.dialects import MOST_TOKENS
+from sqlglot import exp
+from tableturn.tools.database.dialects import MOST_TOKENS, parse_text
+from tableturn.tools.database.duckdb.grammar import GRAMMAR as DUCKDB
+from tableturn.tools.database.mysql.dialect import GRAMMAR as MYSQL
 from tableturn.tools.database.postgres.dialect import GRAMMAR
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
-from tableturn.tools.database.server.statement_check import STATEMENT_LENGTH, StatementChecker
+from tableturn.tools.database.server.statement_check import STATEMENT_LENGTH, StatementChecker, StatementGrammar
 from tableturn.tools.errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge
 
 _CATALOGUE = Catalogue(
@@ -103,6 +106,93 @@ def test_a_name_is_a_common_table_expressions_only_where_that_is_in_scope(sql: s
         return
     with pytest.raises(QueryFailed, match=f"no such table: {name}$"):
         read(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "sent"),
+    [
+        ("jsonb_array_length(facts->'tags')", "JSONB_ARRAY_LENGTH(facts -> 'tags')"),
+        ("jsonb_typeof((facts) -> 'a' -> 'b')", "JSONB_TYPEOF((facts) -> 'a' -> 'b')"),
+        ("jsonb_typeof(data->0->>'b')", "JSONB_TYPEOF(data -> 0 ->> 'b')"),
+        ("jsonb_agg(facts->'a' ORDER BY id)", "JSONB_AGG(facts -> 'a' ORDER BY id)"),
+        ("coalesce(1, jsonb_array_length(facts->key))", "COALESCE(1, JSONB_ARRAY_LENGTH(facts -> key))"),
+    ],
+)
+def test_an_arrow_in_a_call_reads_json(sql: str, sent: str) -> None:
+    assert read(f"SELECT {sql} FROM customer") == f'SELECT {sent} FROM "public"."customer"'
+
+
+@pytest.mark.parametrize(
+    ("sql", "sent"),
+    [
+        ("json_array_length(facts->'$.tags')", "JSON_ARRAY_LENGTH(facts -> '$.tags')"),
+        ("json_type(facts->'a'->>'b')", "JSON_TYPE((facts -> '$.a') ->> '$.b')"),
+        ("json_array_length(json_extract(facts, '$.tags')) > 0", "JSON_ARRAY_LENGTH(facts -> '$.tags') > 0"),
+        ("list_transform(l, x -> json_type(x->'$.a'))", "LIST_TRANSFORM(l, LAMBDA x : JSON_TYPE(x -> '$.a'))"),
+        ("list_reduce(l, (x, y) -> x + y)", "LIST_REDUCE(l, LAMBDA x, y : x + y)"),
+        ("list_transform(facts->'$.l', x -> 1)", "LIST_TRANSFORM(JSON_EXTRACT(facts, '$.l'), LAMBDA x : 1)"),
+        ("COLUMNS(c -> c LIKE 'a%')", "COLUMNS(LAMBDA c : c LIKE 'a%')"),
+    ],
+)
+def test_an_arrow_gives_a_lambda_only_to_functions_that_take_one(sql: str, sent: str) -> None:
+    sql = StatementChecker(DUCKDB).read(f"SELECT {sql} FROM customer", _CATALOGUE)
+    assert sql == f'SELECT {sent} FROM "public"."customer"'
+
+
+@pytest.mark.parametrize("grammar", [GRAMMAR, DUCKDB, MYSQL])
+def test_a_column_before_an_arrow_is_read_as_a_column(grammar: StatementGrammar) -> None:
+    tree = parse_text("SELECT json_type(secret_of->'a') FROM customer", grammar.dialect)[1][0]
+    assert tree is not None
+    assert [column.name for column in tree.find_all(exp.Column)] == ["secret_of"]
+    with pytest.raises(QueryRejected, match="secret_of is not allowed here"):
+        StatementChecker(grammar).read("SELECT json_type(secret_of->'a') FROM customer", _CATALOGUE)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "PIVOT customer ON id USING count(*)",
+        "UNPIVOT customer ON id INTO NAME n VALUE v",
+        "SELECT * FROM (PIVOT customer ON id USING count(*))",
+        "SELECT * FROM customer PIVOT (count(*) FOR id IN (1, 2))",
+    ],
+)
+def test_pivots_are_refused_and_said(sql: str) -> None:
+    with pytest.raises(QueryRejected, match="PIVOT and UNPIVOT are not read here: write an aggregate with FILTER"):
+        StatementChecker(DUCKDB).read(sql, _CATALOGUE)
+
+
+@pytest.mark.parametrize(
+    ("sql", "sent"),
+    [
+        ("JSON_VALUE(facts, '$.a')", "JSON_VALUE(facts, '$.a')"),
+        ("MEDIAN(id) OVER (PARTITION BY name)", "MEDIAN(id) OVER (PARTITION BY name)"),
+        ("TO_CHAR(day, 'YYYY-MM')", "TO_CHAR(day, 'YYYY-MM')"),
+    ],
+)
+def test_functions_of_mariadb_are_written_as_they_are(sql: str, sent: str) -> None:
+    assert StatementChecker(MYSQL).read(f"SELECT {sql} FROM sales.t", _CATALOGUE) == f"SELECT {sent} FROM `sales`.`t`"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "struct_extract(s, 'a')",
+        "from_json(s, 'b')",
+        "map_keys(s)",
+        "map_from_entries(s)",
+        "flatten(s)",
+        "format('{}', s)",
+        "printf('%d', s)",
+        "generate_subscripts(s, 1)",
+        "bar(s, 0, 2, 10)",
+        "jaro_winkler_similarity(s, 'a')",
+        "try(s)",
+    ],
+)
+def test_functions_of_duckdb_that_only_compute_are_written_as_they_are(call: str) -> None:
+    sent = StatementChecker(DUCKDB).read(f"SELECT {call} FROM customer", _CATALOGUE)
+    assert sent.split(" FROM ")[0].lower() == f"select {call}"
 
 
 def test_a_statement_may_have_so_many_characters_and_no_more() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tableturn.tools.sql import find_searched_literals, writes
 
@@ -163,6 +165,54 @@ def test_the_engine_says_what_a_column_holds_in_another_case(condition: str, ask
     assert not any(text.absent or text.missing for text in held)
 
 
+@pytest.mark.parametrize(
+    ("condition", "dialect"),
+    [
+        ("coalesce(country, 'none') = 'Frence'", "sqlite"),
+        ("ifnull(lower(country), '') = 'frence'", "sqlite"),
+        ("cast(country AS text) = 'Frence'", "sqlite"),
+        ("country IS 'Frence'", "sqlite"),
+        ("(country, name) = ('Frence', 'Ann')", "sqlite"),
+        ("(name, country) IN (('Ann', 'Frence'), ('Ann', 'Gaul'))", "sqlite"),
+        ("country IN ('Frence', 'Gaul')", "sqlite"),
+        ("country = 'Frence' OR country = 'Gaul'", "sqlite"),
+        ("name = 'Ann' AND (country = 'Frence' OR lower(country) = 'gaul' OR country LIKE 'Gaul%')", "sqlite"),
+        ("country::text = 'Frence'", "postgres"),
+        ("country = 'Frence'::text", "postgres"),
+        ("country = ANY(ARRAY['Frence', 'Gaul'])", "postgres"),
+        ("country IS NOT DISTINCT FROM 'Frence'", "postgres"),
+        ("country = $$Frence$$", "postgres"),
+        ("country <=> 'Frence'", "mysql"),
+    ],
+)
+def test_other_ways_to_write_equals_prove_as_much(condition: str, dialect: str) -> None:
+    query = read(f"SELECT id FROM customer WHERE {condition}", replace(SHOP, dialect=dialect))
+    found = find_searched_literals(query, NearRows(), lambda sql: "name" in sql, is_empty=True)
+    absent = [text for text in found if text.column == "country"]
+    assert absent
+    assert all(text.needed and text.near == "France" and text.absent for text in absent)
+    there = find_searched_literals(query, NearRows(), lambda sql: True, is_empty=True)
+    assert not any(text.absent or text.needed for text in there)
+
+
+@pytest.mark.parametrize(
+    ("condition", "dialect"),
+    [
+        ("country = 'Frence' OR name = 'Gaul'", "sqlite"),
+        ("country = 'Frence' OR \"birth year\" IN (1, 2)", "sqlite"),
+        ("NOT (country = 'Frence' OR country = 'Gaul')", "sqlite"),
+        ("(country, name) <> ('Frence', 'Ann')", "sqlite"),
+        ("country IS NOT 'Frence'", "sqlite"),
+        ("country IS DISTINCT FROM 'Frence'", "postgres"),
+    ],
+)
+def test_what_other_rows_may_meet_proves_nothing(condition: str, dialect: str) -> None:
+    query = read(f"SELECT id FROM customer WHERE {condition}", replace(SHOP, dialect=dialect))
+    found = find_searched_literals(query, NearRows(), lambda sql: False, is_empty=True)
+    assert found
+    assert not any(text.needed for text in found)
+
+
 @pytest.mark.parametrize("condition", ["lower(country) = 'France'", "'France' <> lower(country)"])
 def test_a_stored_spelling_is_absent_from_a_column_in_another_case(condition: str) -> None:
     query = read(f"SELECT id FROM customer WHERE {condition}", SHOP)
@@ -181,7 +231,12 @@ class Spellings(Rows):
 
 @pytest.mark.parametrize(
     ("condition", "near"),
-    [("lower(country) = 'frence'", "France"), ("country ILIKE 'frence'", "France"), ("country = 'frence'", "")],
+    [
+        ("lower(country) = 'frence'", "France"),
+        ("country ILIKE 'frence'", "France"),
+        ("country = 'frence'", ""),
+        ("coalesce(country, '') = 'frence'", ""),
+    ],
 )
 def test_spellings_that_do_not_count_are_one_near_value(condition: str, near: str) -> None:
     query = read(f"SELECT id FROM customer WHERE {condition}", SHOP)

@@ -83,13 +83,15 @@ def test_nearest(index: ValueIndex, column: str, text: str, nearest: str) -> Non
         *((text, ()) for text in ("Ira", "CODE")),
         *((text, ("Unknown Soldier",)) for text in ("Soldeir", "Unknwon")),  # some of its words, misspelt
         *((text, ()) for text in ("Solid", "Soldeir Boy")),
+        *((text, ()) for text in ("Model S", "model z")),  # another letter, as another number
+        ("Modl X", ("Model X",)),
     ],
 )
 def test_what_a_short_text_or_one_for_no_value_is_near(tmp_path: Path, text: str, near: tuple[str, ...]) -> None:
     path = tmp_path / "poll.sqlite"
     with closing(sqlite3.connect(path)) as made:
         made.execute("CREATE TABLE poll(choice TEXT)")
-        texts = ("None of the above", "Null Island", "Unknown Soldier", "Yes", "Leeds", "Iraq", "COED", None)
+        texts = ("None of the above", "Null Island", "Unknown Soldier", "Yes", "Leeds", "Iraq", "COED", "Model X", None)
         made.executemany("INSERT INTO poll VALUES (?)", [(text,) for text in texts])
         made.commit()
     with Database.open(path) as database:

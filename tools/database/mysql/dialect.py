@@ -32,12 +32,23 @@ def _render_json_text(writer: Generator, node: exp.JSONExtractScalar) -> str:
     return writer.func("JSON_UNQUOTE", writer.func("JSON_EXTRACT", node.this, node.expression))
 
 
+def _render_median(writer: Generator, node: exp.Median) -> str:
+    # As a function, because MariaDB has no PERCENTILE_CONT without WITHIN GROUP.
+    return writer.func("MEDIAN", node.this)
+
+
+def _render_formatted_date(writer: Generator, node: exp.ToChar) -> str:
+    return writer.func("TO_CHAR", node.this, node.args.get("format"))
+
+
 GRAMMAR = StatementGrammar(
     MySQL(),
     PROFILE,
     writes=(
         (exp.RegexpLike, _render_regexp_like),
         (exp.JSONExtractScalar, _render_json_text),
+        (exp.Median, _render_median),
+        (exp.ToChar, _render_formatted_date),
         (exp.CurrentVersion, render_version_call),
     ),
     names_by_text=True,

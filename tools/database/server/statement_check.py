@@ -42,6 +42,7 @@ _NOISE = ("Falling back to parsing as a 'Command'", "Invalid JSON path syntax")
 logging.getLogger("sqlglot").addFilter(lambda record: not any(noise in record.getMessage() for noise in _NOISE))
 
 
+_PIVOT = "PIVOT and UNPIVOT are not read here: write an aggregate with FILTER for each column, or UNION ALL of SELECTs"
 _ODD_NAME = "names of functions may have only plain letters, digits and underscores here"
 
 
@@ -138,6 +139,8 @@ class StatementChecker:
         if len(statements) > 1:
             raise QueryRejected("only one statement may be run at a time: send a single SELECT")
         tree = statements[0]
+        if isinstance(tree, exp.Pivot):
+            raise QueryRejected(_PIVOT)
         if not isinstance(tree, exp.Query | exp.Values):
             kind = sql.split(None, 1)[0].upper()[:_LONGEST_NAME]
             raise QueryRejected(f"this connection only reads, but the statement is {kind}: write a SELECT")
@@ -386,6 +389,8 @@ def _explain_refused_syntax(node: exp.Expr) -> str:
         return "this connection only reads, but the statement locks rows: leave FOR UPDATE or FOR SHARE out"
     if isinstance(node, exp.Into):
         return "this connection only reads, but the statement writes its result INTO something: leave INTO out"
+    if isinstance(node, exp.Pivot):
+        return _PIVOT
     if isinstance(node, exp.Parameter | exp.Placeholder | exp.SessionParameter):
         return "variables and placeholders are not allowed here: write the values themselves"
     if isinstance(node, exp.Insert | exp.Update | exp.Delete | exp.Merge | exp.Create | exp.Drop):

@@ -26,6 +26,7 @@ _LEAKS = (
     "SELECT count(*) FROM owners",
     "SELECT city FROM customer",
     "SELECT customer.city FROM customer",
+    "SELECT json_type(city->'$.a') FROM customer",
     "SELECT name FROM customer WHERE city = 'Oslo'",
     "SELECT name FROM customer ORDER BY city",
     "SELECT count(*) FROM customer GROUP BY city",
