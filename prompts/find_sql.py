@@ -37,12 +37,11 @@ _START = re.compile(
     r"|BEGIN(?:\s+(?:TRANSACTION|WORK))?\s*;|START\s+TRANSACTION\s*;"
     # Words that begin sentences too, in one case and before what only statements have.
     r"|(?-i:(?=[A-Z]{2}|[a-z]))(?:(?:TRUNCATE|LOCK|RENAME)\s+TABLE|MERGE\s+INTO|REFRESH\s+MATERIALIZED|FROM\s+[\w\"`(]"
-    r"|(?:UN)?PIVOT\s+(?:\(|[\w.\"]+\s+ON\s)"
     r"|EXPORT\s+DATABASE|INSTALL\s+\w+;?$|CALL\s+[\w.\"`]+\s*\(|COPY\s[^\n]*\s(?:TO|FROM)\s+(?:'|STDIN|STDOUT|PROGRAM)"
     r"|DO\s+(?:\$|LANGUAGE\s|')|(?:GRANT|REVOKE)\s+(?:ALL|SELECT|INSERT|UPDATE|DELETE|USAGE|CREATE|EXECUTE|CONNECT)\b"
     r"|REINDEX\s+(?:TABLE|INDEX|SCHEMA|DATABASE)|COMMENT\s+ON\s+(?:TABLE|COLUMN|VIEW|DATABASE|SCHEMA)"
     r"|SET(?![^;]*;\s*(?:SELECT|WITH)\b)\s+(?:(?:LOCAL|SESSION|GLOBAL)\s+)?(?:[\w.@]+\s*=|(?-i:\w+\s+TO\b)|(?-i:ROLE)\s)"
-    r"|(?-i:(?:TRUNCATE|VACUUM|ANALYZE|REINDEX|LOCK|GRANT|REVOKE)\b(?!\s*[:,.])))"
+    r"|(?-i:(?:TRUNCATE|VACUUM|ANALYZE|REINDEX|LOCK|GRANT|REVOKE|(?:UN)?PIVOT)\b(?!\s*[:,.])))"
     r"|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[\]]+\s*(?:\(|AS\b)|\(\s*SELECT\b",
     re.IGNORECASE,
 )

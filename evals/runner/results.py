@@ -231,12 +231,10 @@ def read_results(out: Path) -> dict[str, Any]:
     path = out / RESULTS_FILE
     try:
         results = read_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        advice = "finish it with `tableturn eval`" if out.is_dir() else "name the folder that `tableturn eval` wrote"
-        raise SettingsError(f"there is no finished run in {out}: {advice}") from error
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise SettingsError(f"{out} contains no finished run ({reason}): finish it with `tableturn eval`") from error
+        reason = "" if isinstance(error, FileNotFoundError) else f" ({getattr(error, 'strerror', None) or error})"
+        advice = "name the folder of one, or finish it with `tableturn eval`"
+        raise SettingsError(f"there is no finished run in {out}{reason}: {advice}") from error
     if not isinstance(results, dict):
         raise SettingsError(f"{path} is not a results file of `tableturn eval`: finish the run again")
     if "by_question" in results:

@@ -77,10 +77,10 @@ def test_both_judgements_and_a_conclusion_are_on_the_page(league: Dataset, tmp_p
 
 
 def test_an_unfinished_or_damaged_run_has_no_report(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"there is no finished run in .*: name the folder that"):
+    with pytest.raises(SettingsError, match=r"there is no finished run in .*run: name the folder of one"):
         write_report([tmp_path / "run"], tmp_path / "report.html")
     (tmp_path / "run").mkdir()
-    with pytest.raises(SettingsError, match=r"there is no finished run in .*: finish it with"):
+    with pytest.raises(SettingsError, match=r"there is no finished run in .*, or finish it with"):
         write_report([tmp_path / "run"], tmp_path / "report.html")
     for text in ("[]", "[" * 100_000, '{"run": []}'):
         (tmp_path / "run" / "results.json").write_text(text)

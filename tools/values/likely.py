@@ -39,7 +39,7 @@ def select_likely_values(text: str, matches: Sequence[ValueMatch], schema: Schem
             the text in which values were found, those found further on are left out.
         schema: The tables in play; values of others are left out.
     """
-    reader, joined = _MentionClassifier(TokenizedQuestion(text), schema, matches), _list_joined_columns(schema)
+    reader, joined = _MentionClassifier(TokenizedQuestion(text), schema, matches), list_joined_columns(schema)
     likely: list[ValueMatch] = []
     for match in matches:
         if not (schema.column(match.table, match.column) and reader.is_value_meant(match)):
@@ -51,16 +51,12 @@ def select_likely_values(text: str, matches: Sequence[ValueMatch], schema: Schem
     return tuple(likely)
 
 
-def _is_code(value: str) -> bool:
-    return len(value) <= _CODE_LENGTH and value.isupper()
-
-
 def _get_key(match: ValueMatch) -> Place:
     return match.table.lower(), match.column.lower()
 
 
 @cache_in_first_argument
-def _list_joined_columns(schema: Schema) -> frozenset[Set[Place]]:
+def list_joined_columns(schema: Schema) -> frozenset[Set[Place]]:
     """Return the pairs of columns that foreign keys join."""
     pairs = (pair for key in schema.foreign_keys for pair in key.pairs)
     return frozenset(frozenset((table.lower(), column.lower()) for table, column in pair) for pair in pairs)
@@ -101,7 +97,8 @@ class _MentionClassifier:
                 return False
         if small and not self._is_in_name_position(match, column_stems - {word.stem for word in words}, before):
             return False
-        if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
+        is_code = len(match.value) <= _CODE_LENGTH and match.value.isupper()
+        if match.mention.islower() and is_code and match.how in ("case", "inflection") and not named:
             return False
         return self._is_distinctive_mention(match, words)
 

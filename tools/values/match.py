@@ -350,10 +350,8 @@ def _is_similar_to_value(text: str, value: str) -> bool:
     # Of four letters, one that is another makes another word; two that changed places, or one twice, do not.
     is_respelt = len(short) >= len(long) == _PART and {*short} == {*long} and not value.isupper()
     most_typos = 1 if is_respelt else compute_max_typos(long, is_value=True)
-    last_letters = {word for word in (*text_words[-1:], *value_words[-1:]) if len(word) == 1}  # of "Model S"
-    has_same_parts = (
-        len(last_letters) < 2 and short[:1] == long[:1] and re.findall(r"\d+", short) == re.findall(r"\d+", long)
-    )
+    parts = [re.findall(r"\d+|\b\w$", " ".join(words)) for words in (text_words, value_words)]  # of "Model S"
+    has_same_parts = short[:1] == long[:1] and parts[0] == parts[1]
     return most_typos > 0 and has_same_parts and bool(find_similar(long, [short], is_value=not is_respelt))
 
 

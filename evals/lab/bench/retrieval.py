@@ -33,7 +33,7 @@ from ....tools.sample import build_sample
 from ....tools.sql import make_sql_skeleton
 from ....tools.sql.query import Query
 from ....tools.values import IndexBounds, ValueIndex, select_likely_values
-from ....tools.values.likely import map_foreign_key_partners
+from ....tools.values.likely import list_joined_columns
 from ...datasets import Dataset, GoldTurn, load_dataset, read_predictions
 from .gold import DatasetDatabases
 from .registry import BenchOptions, Figures, Measure, Row, divide, share, wrap_row
@@ -335,7 +335,7 @@ def _count_shown_values(asked: ValueSearchQuestion) -> Iterator[Row]:
     those that their column holds, that are right among the first five shown for each text of the query.
     """
     # For each column, those that a declared or inferred key links with it directly.
-    linked = map_foreign_key_partners(asked.schema)
+    joined = list_joined_columns(asked.schema)
     matches = (
         match
         for text in (asked.text, asked.before)
@@ -349,7 +349,7 @@ def _count_shown_values(asked: ValueSearchQuestion) -> Iterator[Row]:
     held: list[bool] = []
     for table, column, text in asked.literals:
         place = (table.lower(), column.lower())
-        right = {(*other, text) for other in {place} | linked.get(place, set())}
+        right = {(*other, text) for other in {place}.union(*(pair for pair in joined if place in pair))}
         meant |= right
         held += [bool(right & first)] if asked.index.holds(table, column, text) else []
     right = sum(value in meant for value in shown)
