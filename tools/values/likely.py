@@ -24,7 +24,6 @@ _TYPO_LENGTH, _TYPO_LIKENESS = 7, 0.85
 """A word in small letters is taken for a misspelt value from this length and likeness; shorter ones are words."""
 
 _KINDS = 12  # distinct values of a column that tells kinds apart
-
 _CODE_LENGTH = 4
 _BEFORE_NAMES = frozenset(("at", "for", "from", "in", "near", "of", "the", "to"))
 _JOINS = frozenset(("and", "or"))
@@ -49,6 +48,10 @@ def select_likely_values(text: str, matches: Sequence[ValueMatch], schema: Schem
         if not copy and len(same) < _A_MENTION:
             likely.append(match)
     return tuple(likely)
+
+
+def _is_code(value: str) -> bool:
+    return len(value) <= _CODE_LENGTH and value.isupper()
 
 
 def _get_key(match: ValueMatch) -> Place:
@@ -97,8 +100,7 @@ class _MentionClassifier:
                 return False
         if small and not self._is_in_name_position(match, column_stems - {word.stem for word in words}, before):
             return False
-        is_code = len(match.value) <= _CODE_LENGTH and match.value.isupper()
-        if match.mention.islower() and is_code and match.how in ("case", "inflection") and not named:
+        if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
         return self._is_distinctive_mention(match, words)
 
