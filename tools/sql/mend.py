@@ -18,7 +18,7 @@ from ..database.dialects import get_sqlglot_dialect
 from ..database.quoting import NamingRules
 from ..database.schema import Schema
 from ..errors import SQLParseError
-from ..words import find_nearest_names, find_similar
+from ..words import find_nearest_names, find_similar, stems
 from .parse import return_default_if_unparsable
 from .query import Query, read_query
 from .scope import NameResolution, QuerySource, Reference
@@ -165,10 +165,12 @@ def _correct_columns(unknown: Iterable[Reference], resolution: NameResolution) -
 def find_misread_names(query: Query) -> list[Reference]:
     """Return the double-quoted words that SQLite reads as texts although only a column can be meant.
 
-    Such a word is compared with literals alone, or is an output on its own that is like one column.
+    Such a word is compared with literals alone; or it is like one column, and an output, a group, an order or an
+    aggregate's argument on its own. Elsewhere in the same SELECT it is that column too.
     """
-    words = (reference for reference in query.resolution.references if reference.kind == "string" and reference.scope)
-    return [word for word in words if _is_misread_name(word, query)]
+    words = [reference for reference in query.resolution.references if reference.kind == "string" and reference.scope]
+    misread = {(id(word.scope), word.node.name) for word in words if _is_misread_name(word, query)}
+    return [word for word in words if (id(word.scope), word.node.name) in misread]
 
 
 def _is_misread_name(word: Reference, query: Query) -> bool:
@@ -176,14 +178,29 @@ def _is_misread_name(word: Reference, query: Query) -> bool:
     parent = node.parent
     if not sources or not all(source.columns for source in sources):
         return False
+    columns = sorted({name for source in sources for name in (source.columns or {}).values()})
+    name = _find_nearest(node.name, columns)
+    is_typo = bool(name) and stems(node.name) != stems(name)  # a plural or another spelling may be a label
     if isinstance(parent, exp.Select):
-        columns = sorted({name for source in sources for name in (source.columns or {}).values()})
-        is_label = isinstance(parent.parent, exp.SetOperation)
-        return node.arg_key == "expressions" and not is_label and bool(_find_nearest(node.name, columns))
-    if not isinstance(parent, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.Like | exp.In | exp.Between):
+        return node.arg_key == "expressions" and is_typo and not isinstance(parent.parent, exp.SetOperation)
+    if isinstance(parent, exp.Group | exp.Ordered | exp.AggFunc | exp.Distinct):
+        return is_typo
+    if not isinstance(parent, _COMPARISONS):
         return False
     others = [part for part in query.find(exp.Expr, within=parent) if part.parent is parent and part is not node]
-    return bool(others) and all(isinstance(other, exp.Literal) for other in others)
+    texts = [
+        other for other in others if isinstance(other, exp.Literal | exp.Null) or (is_typo and _is_word(other, query))
+    ]
+    return bool(others) and len(texts) == len(others)
+
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between, exp.Is)
+
+
+def _is_word(node: exp.Expr, query: Query) -> bool:
+    """Whether SQLite reads a double-quoted word as a text."""
+    reference = query.at(node)
+    return reference is not None and reference.kind == "string"
 
 
 _ENUM_ERROR = re.compile(r'invalid input value for enum (?:.*\.)?"?([^".]+)"?: "')

@@ -54,6 +54,22 @@ def test_it_can_be_switched_off(tmp_path: Path) -> None:
             "SELECT count(*) FROM customers WHERE \"ctiy\" IN ('Bern', 'Lyon')",
             "SELECT count(*) FROM customers WHERE city IN ('Bern', 'Lyon')",
         ),
+        # Where one of its places tells that it is a name, all are mended.
+        (
+            'SELECT "ctiy", count(*) FROM customers GROUP BY "ctiy" ORDER BY "ctiy" DESC',
+            "SELECT city, count(*) FROM customers GROUP BY city ORDER BY city DESC",
+        ),
+        ('SELECT count(*) FROM customers GROUP BY "ctiy"', "SELECT count(*) FROM customers GROUP BY city"),
+        ('SELECT count(DISTINCT "ctiy") FROM customers', "SELECT count(DISTINCT city) FROM customers"),
+        ('SELECT max("ctiy") FROM customers', "SELECT max(city) FROM customers"),
+        (
+            'SELECT customer_id FROM customers WHERE "ctiy" = "Bern"',
+            'SELECT customer_id FROM customers WHERE city = "Bern"',
+        ),
+        (
+            'SELECT customer_id FROM customers WHERE "ctiy" IS NULL',
+            "SELECT customer_id FROM customers WHERE city IS NULL",
+        ),
     ],
 )
 def test_a_misspelt_name_in_double_quotes_is_a_name(tmp_path: Path, sql: str, mended: str) -> None:
@@ -81,6 +97,8 @@ def test_a_name_in_double_quotes_that_is_like_none_goes_back(tmp_path: Path) -> 
         'SELECT "Cities" AS label, count(*) FROM customers UNION ALL SELECT "Customers", count(*) FROM customers',
         'SELECT "Ctiy" AS label, count(*) FROM customers',
         'SELECT "All of them", count(*) FROM customers',
+        'SELECT "Cities", count(DISTINCT city) FROM customers',
+        'SELECT "city:", city FROM customers',
         'SELECT city || "ctiy" FROM customers',
     ],
 )

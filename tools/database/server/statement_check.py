@@ -36,7 +36,7 @@ _LONGEST_ALIAS = 250
 # What sqlglot writes as it stands, whatever quotes it had: units of time, weekdays, modes.
 _KEYWORD = re.compile(r"\w+(?:\(\w+\)|[ -]\w+)*")
 _CALL_NAME = re.compile(r"""(?<![\w.])[\w.]++(?=["`]?\()""")
-_NOISE = ("Falling back to parsing as a 'Command'", "Invalid JSON path syntax")
+_NOISE = ("Falling back to parsing as a 'Command'", "Invalid JSON path syntax", "for expression 'ToChar'")
 
 # sqlglot logs a warning when it falls back to an opaque command, which is refused here, and for paths it leaves alone.
 logging.getLogger("sqlglot").addFilter(lambda record: not any(noise in record.getMessage() for noise in _NOISE))
