@@ -139,6 +139,15 @@ def test_an_arrow_gives_a_lambda_only_to_functions_that_take_one(sql: str, sent:
     assert sql == f'SELECT {sent} FROM "public"."customer"'
 
 
+@pytest.mark.parametrize("condition", ["id <> ALL({})", "id = SOME({})", "id = ANY({})"])
+def test_arrays_are_compared_by_their_operators(condition: str) -> None:
+    for grammar, array in ((GRAMMAR, "ARRAY[1, 2]"), (DUCKDB, "[1, 2]")):
+        sql = f"SELECT id FROM customer WHERE {condition.format(array)}"
+        assert condition.format(array) in StatementChecker(grammar).read(sql, _CATALOGUE)
+        with pytest.raises(QueryRejected, match=r"pg_ls_dir\(\) is not allowed"):
+            StatementChecker(grammar).read(sql.replace("1, 2", "pg_ls_dir('.')"), _CATALOGUE)
+
+
 @pytest.mark.parametrize("grammar", [GRAMMAR, DUCKDB, MYSQL])
 def test_a_column_before_an_arrow_is_read_as_a_column(grammar: StatementGrammar) -> None:
     tree = parse_text("SELECT json_type(secret_of->'a') FROM customer", grammar.dialect)[1][0]
