@@ -203,7 +203,7 @@ def _is_word(node: exp.Expr, query: Query) -> bool:
     return reference is not None and reference.kind == "string"
 
 
-_ENUM_ERROR = re.compile(r'invalid input value for enum (?:.*\.)?"?([^".]+)"?: "')
+_ENUM_ERROR = re.compile(r'invalid input value for enum (?:.*\.)?"?([^".]+)"?: "(.*)"', re.DOTALL)
 
 
 @return_default_if_unparsable(None)
@@ -212,13 +212,20 @@ def mend_enum_comparisons(sql: str, error: str, schema: Schema) -> CorrectedQuer
     if (match := _ENUM_ERROR.match(error)) is None:
         return None
     query = Query.of(sql, schema.dialect, schema)
-    compared = (pair for node, _ in query.comparisons for pair in query.iterate_column_comparisons(node))
-    columns = {
-        id(column.node): column.node.this
-        for column, other in compared
-        if column.schema.type.rpartition(".")[2].strip('"') == match[1] and isinstance(query.literal(other), str)
-    }
-    places = [_NameCorrection([name], f"{query.text(name)}::text") for name in columns.values()]
+    refused = {id(text) for text in query.find(exp.Literal) if text.is_string and text.name == match[2]}
+    names: dict[int, exp.Identifier] = {}
+    for node in query.find(exp.EQ, exp.NEQ, exp.In, exp.Case):
+        texts = [branch.this for branch in node.args["ifs"]] if isinstance(node, exp.Case) else node.expressions
+        sides = [node.args.get("this"), node.args.get("expression")]
+        if refused.isdisjoint(map(id, [*texts, *sides])):
+            continue
+        for side in sides:
+            column = query.column(side) if isinstance(side, exp.Column) else None
+            # What a sub-query hands on has no type here: the engine compared it with the text as an enumeration.
+            is_enum = column is None or column.schema.type.rpartition(".")[2].strip('"') == match[1]
+            if isinstance(side, exp.Column) and isinstance(side.this, exp.Identifier) and is_enum:
+                names[id(side)] = side.this
+    places = [_NameCorrection([name], f"{query.text(name)}::text") for name in names.values()]
     return CorrectedQuery(_apply_name_corrections(query, places), {}) if places else None
 
 

@@ -9,6 +9,9 @@ from uuid import uuid4
 
 import pytest
 from tableturn import SQLAgent
+from tableturn.tools.database import Schema
+from tableturn.tools.database.schema import ColumnSchema, TableSchema
+from tableturn.tools.sql.mend import mend_enum_comparisons
 
 from ...support.scripted import writes
 from ...tools.database.servers import POSTGRES
@@ -133,6 +136,27 @@ def test_a_text_that_an_enumeration_lacks_is_absent(
     assert (answer.status, answer.sql) == ("converged", f"SELECT id FROM surveys s WHERE {mended}")
     assert answer.text == text
     assert len(model.prompts) == 1
+
+
+@pytest.mark.parametrize(
+    ("sql", "mended"),
+    [
+        ("WITH x AS (SELECT * FROM surveys) SELECT id FROM x WHERE m = 'dire'", "m::text = 'dire'"),
+        ("SELECT CASE m WHEN 'good' THEN 1 WHEN 'dire' THEN 2 END AS n FROM surveys", "CASE m::text WHEN"),
+        (
+            "SELECT count(*) FILTER (WHERE m IN ('good', 'dire')) FROM surveys WHERE 'dire' <> m",
+            "m::text IN ('good', 'dire')",
+        ),
+    ],
+)
+def test_an_enumeration_is_compared_as_text_wherever_its_text_stands(sql: str, mended: str) -> None:
+    column = ColumnSchema("m", "mood", "text")
+    schema = Schema(
+        "s", (TableSchema("surveys", (ColumnSchema("id", "integer", "number"), column)),), dialect="postgres"
+    )
+    query = mend_enum_comparisons(sql, 'invalid input value for enum mood: "dire"\nLINE 1: ...', schema)
+    assert query is not None
+    assert mended in query.sql
 
 
 def test_a_value_that_an_enumeration_has_is_offered_for_a_misspelt_one(monkeypatch: pytest.MonkeyPatch) -> None:
