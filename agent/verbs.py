@@ -384,12 +384,8 @@ def _make_definition_id(entry: Entry) -> str:
     return hashlib.sha256(entry.key.lower().encode()).hexdigest()[:16]
 
 
-def _find_lesson(name_or_id: str, resources: Resources) -> Entry | FoundExample | None:
-    """Return the lesson that has a name or the beginning of an id, or None.
-
-    Raises:
-        KnowledgeError: Several lessons have it.
-    """
+def _find_lesson(name_or_id: str, resources: Resources, *, only: bool = True) -> Entry | FoundExample | None:
+    """Return the lesson with a name or the beginning of an id, or None; `only` refuses several."""
     answers, name = {hit.id: hit for hit in _list_approved_answers(resources)}, " ".join(name_or_id.lower().split())
     lessons = answers | _get_definitions_by_id(resources)
     by_name = [
@@ -399,9 +395,9 @@ def _find_lesson(name_or_id: str, resources: Resources) -> Entry | FoundExample 
     ]
     by_id = [lesson for id_, lesson in lessons.items() if len(name) >= _SHORT_ID and id_.startswith(name)]
     matches = by_name or by_id
-    if len(matches) > 1:
+    if len(matches) > 1 and only:
         raise KnowledgeError(f"{len(matches)} saved answers or definitions are called {name_or_id[:40]!r}: give an id")
-    return matches[0] if matches else None
+    return matches[0] if len(matches) == 1 else None
 
 
 def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancellation | None = None) -> str:
@@ -444,7 +440,7 @@ def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancell
 def forget(name: str, resources: Resources) -> str:
     """Remove a definition or an approved answer; return a description of the removed item."""
     words, database = " ".join(name.split()), resources.database
-    lesson = _find_lesson(words, resources)
+    lesson = _find_lesson(words, resources, only=False)
     term = lesson.name if isinstance(lesson, Entry) else words
     if resources.knowledge.remove(term):
         return f"the definition of {term!r}"
@@ -455,6 +451,7 @@ def forget(name: str, resources: Resources) -> str:
         _check_may_remove_answer(answer, database)
         if resources.examples.open_store_for_saving().remove([answer.id]):
             return f"the answer to {answer.example.question!r}"
+    _find_lesson(words, resources)  # it says if there are several
     raise KnowledgeError(f"no saved answer or definition is called {words[:40]!r}")
 
 

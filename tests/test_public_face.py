@@ -58,7 +58,7 @@ EVALUATION: dict[str, str] = {
     "check_record_file choose_model_name compute_node_budget explain_model_failure get_model_label "
     "get_record_file_path get_reply_usage read_records resolve_model",
     "agent.options": "AnnotatorOption EmbeddingOption OFFLINE_LINE PresetOption SettingsOption UrlOption "
-    "expand_options",
+    "expand_options is_model_unnamed",
     "agent.records": "PlainResult Usage convert_cell make_plain_result",
     "agent.settings": "read_settings_file uses_code_result",
     "prompts.generate": "DialogueExample DialogueQueryTask",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 import pytest
-from tableturn.tools.database import Database
+from tableturn.tools.database import Database, Limits
 from tableturn.tools.database.duckdb.notices import LOOKED_AT
 
 from tests.tools.database.messy_files import FILES, Messy, write
@@ -222,6 +222,16 @@ def test_rows_without_a_value_are_left_out(tmp_path: Path, text: str, left: int,
         assert database.execute("SELECT count(*) FROM t").rows == ((left,),)
         (notice,) = (notice for notice in database.notices if notice.kind not in ("key", "missing"))
         assert (notice.kind, notice.text.split()[0]) == ("empty", str(counted))
+
+
+@pytest.mark.parametrize("header", ["id,name,amount,note", "id,name,amount,", "id,name,amount,note,more"])
+@pytest.mark.parametrize("last", ["", "25,n25,5,hello\n", "25,n25,5,hello\n26,n26,5,x\n"])
+def test_lines_shorter_than_the_header_are_kept(tmp_path: Path, header: str, last: str) -> None:
+    lines = "".join(f"{number},n{number},{number * 4}\n" for number in range(1, 25))
+    (tmp_path / "t.csv").write_text(f"{header}\n{lines}{last}")
+    with Database.open(tmp_path / "t.csv") as database:
+        (count, first), *_ = database.execute('SELECT count(*), min("id") FROM t', Limits()).rows
+    assert (count, first) == (24 + last.count("\n"), 1)
 
 
 @pytest.mark.parametrize("page", ["Page 1 of 2", "Seite 1/2", "- Página 1 -", "p. 1"])

@@ -54,7 +54,7 @@ def test_names_with_signs_of_their_own(shop_path: Path, tmp_path: Path) -> None:
         ("garbled.db", "damaged|not an SQLite database|cannot open"),
         ("postgresql://me:secret@127.0.0.1:1/shop", "cannot be reached"),
         ("mysql+pymysql://me:secret@127.0.0.1:1/shop", "cannot be reached"),
-        ("nosuch://me:secret@host/shop", "no engine for nosuch"),
+        ("nosuch://me:secret@host/shop", "nosuch:// is not the address of a known kind of database"),
         ("sqlite://", "memory"),
         ("sqlite:///:memory:", "memory"),
         ("sqlite:///file:x?mode=memory&uri=true", "memory"),

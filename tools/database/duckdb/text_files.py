@@ -185,7 +185,8 @@ def _sniff_uneven_lines(reader: CsvReader, options_sql: str, rows: Sequence[tupl
     padded = None
     with suppress(duckdb.Error):  # if a line has more cells than those that were looked at
         padded = reader.sniff_options(f"{options_sql}, null_padding = true")
-        if len(padded.columns) <= _find_usual_width(rows) and padded.rows("count(*)"):
+        header = rows[find_header_row([row for row, _ in rows])][0] if rows else []
+        if len(padded.columns) <= max(len(header), _find_usual_width(rows)) and padded.rows("count(*)"):
             return padded
     skipping = reader.sniff_options(f"{options_sql}, {SKIPPING}")
     long_count, count = skipping.count_uneven_lines(", null_padding = true")
