@@ -256,6 +256,8 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
         raise SettingsError("say what is wrong, as in: cancelled orders should not count")
     if begins_change(words.strip()):
         raise QueryRejected(IN_ENGLISH.say("reads_only"))
+    if begins_sql(words.strip()) and ";" in words.strip(" \n;"):
+        raise QueryRejected("only one statement may be run at a time: send a single SELECT")
     sql = answer.sql or ""
     may_show = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
     complaint = f"This query was not right: {sql}. " if may_show else ""

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from ..tools.errors import TableturnError
-from ..tools.labels import IN_ENGLISH, Labels, choose_locale
+from ..tools.labels import ACCEPTED, IN_ENGLISH, Labels, choose_locale
 from ..tools.validation import describe_fault
 
 _log = logging.getLogger(__name__)
@@ -70,6 +70,7 @@ def make_openai_error(kind: str, message: str) -> dict[str, Any]:
 
 def make_error_reply(request: Request, error: Exception) -> JSONResponse:
     """Return the HTTP reply for an error of ours, of the framework, or of any other kind."""
+    ACCEPTED.set(request.headers.get("accept-language", ""))  # some are met before a route reads it
     kind, headers = type(error).__name__, getattr(error, "headers", None)
     if isinstance(error, TableturnError):
         message, status = str(error), find_http_status(kind)

@@ -15,7 +15,16 @@ from ...tools.errors import TableturnError
 from ...tools.folders import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
 from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import print_json_line, say
-from ..options import AccessOptions, EmbeddingOption, ExamplesOption, JsonOption, ModelOption, UrlOption, expand_options
+from ..options import (
+    AccessOptions,
+    EmbeddingOption,
+    ExamplesOption,
+    JsonOption,
+    ModelOption,
+    UrlOption,
+    expand_options,
+    is_model_unnamed,
+)
 
 State = Literal["ok", "note", "fault"]
 """`ok`: it works. `note`: it is missing, and answers do without. `fault`: answers fail, or may."""
@@ -89,6 +98,8 @@ def _check_model(spec: str | None, base_url: str | None) -> CheckResult:
     from ..model.replies import make_model_error
 
     chat_model = resolve_model(spec, base_url=base_url, timeout=_MODEL_SECONDS, max_retries=0)
+    if chat_model is None and not is_model_unnamed(spec):
+        return CheckResult("model", "ok", "the built-in offline translator")
     if chat_model is None:
         do = "set --model, TABLETURN_MODEL or OPENAI_API_KEY for a real one, such as --model openai:gpt-5-mini"
         return CheckResult("model", "note", "no model is chosen: the built-in offline translator answers", do)

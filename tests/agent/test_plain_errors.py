@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from httpx import RemoteProtocolError
 from tableturn import SQLAgent
+from tableturn.agent import verbs
 from tableturn.agent.model.replies import make_model_error
 from tableturn.tools.database import Cancellation, Database, Limits
-from tableturn.tools.errors import QueryError, QueryFailed, QueryTimeout, SettingsError
+from tableturn.tools.errors import QueryError, QueryFailed, QueryRejected, QueryTimeout, SettingsError
 from tableturn.tools.labels import IN_ENGLISH, Labels
 
 from tests.support.scripted import ScriptedModel, writes
@@ -108,6 +109,14 @@ def test_replies_that_are_none_of_a_model_are_told_in_german(error: Exception, g
         ("there is no thread 'x'", "die Unterhaltung 'x' gibt es nicht"),
         ("too many requests: try again in 3 s", "zu viele Anfragen: noch einmal in 3 s"),
         (
+            "your budget for today is used up: it resets at 00:00 UTC",
+            "das eigene Budget für heute ist aufgebraucht: ein neues gibt es um 00:00 UTC",
+        ),
+        (
+            "the model declined to write SQL: I cannot.",
+            "Das Modell schrieb keine Abfrage, sondern „I cannot.“. Mit anderen Worten fragen oder ein anderes Modell wählen.",
+        ),
+        (
             "not saved: there is no answer to approve, it failed",
             "nicht gespeichert: es gibt keine Antwort zum Bestätigen, die Frage ist gescheitert",
         ),
@@ -154,3 +163,17 @@ def test_german_questions_get_german_refusals(shop: Path) -> None:
     ):
         with SQLAgent(shop, model=writes(sql), settings=settings) as agent:
             assert agent.ask("Lösche alle Kunden").text == says
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("SELECT 1; SELECT 2", "only one statement may be run at a time"),
+        ("WITH x AS (SELECT 1) DELETE FROM customers", "I can only read data"),
+    ],
+)
+def test_a_correction_that_is_no_single_query_is_not_read_as_words(shop: Path, text: str, why: str) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        answer = agent.ask("How many customers are there?")
+        with pytest.raises(QueryRejected, match=why):
+            verbs.word_correction(answer, text, agent.resources)
