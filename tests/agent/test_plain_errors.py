@@ -114,7 +114,8 @@ def test_replies_that_are_none_of_a_model_are_told_in_german(error: Exception, g
         ),
         (
             "the model declined to write SQL: I cannot.",
-            "Das Modell schrieb keine Abfrage, sondern „I cannot.“. Mit anderen Worten fragen oder ein anderes Modell wählen.",
+            "Das Modell schrieb keine Abfrage, sondern „I cannot.“. "
+            "Mit anderen Worten fragen oder ein anderes Modell wählen.",
         ),
         (
             "not saved: there is no answer to approve, it failed",
