@@ -13,7 +13,6 @@ import typer
 
 from ...tools.errors import TableturnError
 from ...tools.folders import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
-from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import print_json_line, say
 from ..options import (
     AccessOptions,
@@ -82,6 +81,8 @@ def doctor(
         try:
             findings.append(check())
         except TableturnError as error:  # which says itself what to do
+            from ...tools.labels import IN_ENGLISH
+
             findings.append(CheckResult(topic, "fault", IN_ENGLISH.say_error(error)))
     if as_json:
         print_json_line([asdict(finding) for finding in findings])
