@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ...tools.errors import ModelError, SettingsError
-from ...tools.labels import IN_ENGLISH
 from ...tools.terminal import print_json_line, say
-from ..answers.phrasing import format_count
 from ..options import DatabaseOptions, JsonOption, UrlOption, expand_options
 
 if TYPE_CHECKING:
@@ -53,6 +51,8 @@ def annotate(
         try:
             progress, usage = describe_whole_schema(agent.resources, agent.settings, target, calls)
         except ModelError as error:
+            from ...tools.labels import IN_ENGLISH
+
             why = IN_ENGLISH.say_error(error).rstrip(".")
             raise ModelError(f"{why}. Descriptions so far are saved: run the same command to continue.") from error
     if again and not progress.remaining:
@@ -72,6 +72,8 @@ def annotate(
     if as_json:
         say(json.dumps(counts))
         return
+    from ..answers.phrasing import format_count
+
     tables = format_count(counts["tables"], "table", "tables")
     columns = format_count(counts["columns"], "column", "columns")
     say(f"{tables} and {columns} described, {format_count(counts['calls'], 'call', 'calls')}")
