@@ -243,16 +243,23 @@ def _make_label_condition(columns: Sequence[ColumnSchema], pattern: str = _TOTAL
 def make_kept_totals_condition(notices: Iterable[Notice], table: TableSchema) -> str:
     """Return SQL for a table's rows that may be totals and are kept; '' if no text tells them."""
     cells = [quote(column.name) for column in table.columns if column.type == "VARCHAR"]
-    conditions = [_make_label_condition(table.columns)]
+    conditions, joined = [_make_label_condition(table.columns)], _make_joined_texts(table.columns)
     for notice in notices:
         if (notice.table, notice.kind) == (table.name, KEPT_TOTALS):
-            start = notice.example[: EXAMPLE_CHARACTERS - 1]
-            blank = [f"coalesce(trim({cell}), '') = ''" for cell in cells[:1]]
-            # If no row lacks a text, none tells which rows these are.
-            blank += [f"NOT (SELECT bool_or({condition}) FROM {quote(table.name)})" for condition in blank]
-            matches = [f"left({cell}, {EXAMPLE_CHARACTERS - 1}) = {literal(start)}" for cell in cells]
-            conditions += matches if start else blank
+            start = literal(notice.example[: EXAMPLE_CHARACTERS - 1])
+            matches = [f"left({cell}, {EXAMPLE_CHARACTERS - 1}) = {start}" for cell in cells]
+            marks = [f"left({joined}, {EXAMPLE_CHARACTERS - 1}) = {start}", " OR ".join(matches)]
+            marks = marks if notice.example else [f"coalesce(trim({cell}), '') = ''" for cell in cells[:1]]
+            # If no row has the texts, or lacks one, none tells which rows these are.
+            cases = (f"WHEN (SELECT bool_or({mark}) FROM {quote(table.name)}) THEN {mark}" for mark in marks)
+            conditions.append(f"CASE {' '.join(cases)} ELSE true END")
     return f"coalesce({' OR '.join(conditions)}, false)" if cells else ""
+
+
+def _make_joined_texts(columns: Sequence[ColumnSchema]) -> str:
+    """Return SQL for the texts of a row as one, spelt as an example is."""
+    texts = (f"CAST({quote(column.name)} AS VARCHAR)" for column in columns if column.kind != "number")
+    return rf"trim(regexp_replace(concat_ws(' ', {', '.join(texts)}), '[\s\pZ\pC]+', ' ', 'g'))"
 
 
 def format_row_count(count: int, singular: str, plural: str) -> str:
@@ -338,7 +345,7 @@ class _TotalRows:
             noticing.add("totals", text + _format_decision(is_turned), example=self._rows[min(taxes)][0])
         if self._is_difference(sorted(sums - taxes)[-_LAST:]):
             noticing.add_kept_totals(
-                "the last row equals the difference of two totals", self._rows[self._places[-1]][0]
+                "the last row equals the difference of two totals", _join_texts(self._rows[self._places[-1]])
             )
         parents = self._find_parents(equal.keys() | label_places)
         self._add_kept_rows(noticing, parents, *(f"{verb} the sum of rows below" for verb in ("equals", "equal")))
@@ -363,8 +370,8 @@ class _TotalRows:
         return False
 
     def _add_kept_rows(self, noticing: NoticeCollector, places: Collection[int], singular: str, plural: str) -> None:
-        """Add a notice for each text of rows that are kept; one for all rows if there are many texts."""
-        counts = Counter(_find_first_text(self._rows[at]) for at in sorted(places))
+        """Add a notice for the texts of each row that is kept; one for all rows if there are many."""
+        counts = Counter(_join_texts(self._rows[at]) for at in sorted(places))
         for text, count in counts.items() if len(counts) <= _TOLD else [("", len(places))]:
             noticing.add_kept_totals(format_row_count(count, singular, plural), text)
 
@@ -541,6 +548,11 @@ def _find_texts(row: Cells) -> list[int]:
 
 def _find_first_text(row: Cells) -> str:
     return next((str(row[place]) for place in _find_texts(row)), "")
+
+
+def _join_texts(row: Cells) -> str:
+    """Return the texts of a row as one: rows of a group share the first of them."""
+    return " ".join(str(row[place]) for place in _find_texts(row))
 
 
 def _name_measure(row: Cells) -> str:
