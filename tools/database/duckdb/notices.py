@@ -347,7 +347,7 @@ class _TotalRows:
             noticing.add_kept_totals(
                 "the last row equals the difference of two totals", _join_texts(self._rows[self._places[-1]])
             )
-        parents = self._find_parents(equal.keys() | label_places)
+        parents = self._find_parents(equal.keys() | label_places) or self._find_parents(equal.keys() | other)
         self._add_kept_rows(noticing, parents, *(f"{verb} the sum of rows below" for verb in ("equals", "equal")))
         return sums | taxes | measures if not is_turned else set()
 
@@ -490,10 +490,12 @@ class _TotalRows:
         rows = [self._rows[at] for at in (self._places if guesses else [*self._labels, *self._places[-1:]])]
         places = {place for row in rows for place, cell in enumerate(row) if parse_cell_number(cell, mark) is not None}
         rows = [self._rows[at] for at in self._places]
-        # A sum of years says nothing, and one row's year is no sum.
+        # A sum of years says nothing, and a row of another year than the one above is no sum.
         years = {place for place in places if all(is_year(row[place]) for row in rows if place < len(row))}
+        places, own = places - years, set[Decimal | None]()
         for at in self._places:
             row = self._rows[at]
+            above, own = own, {parse_cell_number(row[place], mark) for place in years if place < len(row)} - {None}
             numbers = ((place, parse_cell_number(row[place], mark)) for place in places if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
             is_labelled = at in self._labels
@@ -503,7 +505,8 @@ class _TotalRows:
             # Each number may be rounded, up or down, by half of its last digit.
             limits = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else zero for p in cells}
             likely = starts if is_labelled else [starts[0], starts[-1]] if is_guess else []
-            for begin, start in reversed(likely) if cells and counts.keys() - years >= cells.keys() else ():
+            can_be_sum = cells and counts.keys() >= cells.keys() and own <= above
+            for begin, start in reversed(likely) if can_be_sum else ():
                 if is_guess and plain < begin + 2:
                     continue  # without a label the same number as above is no sum
                 offs = ((abs(sums[p] - start.get(p, zero) - number), limits[p]) for p, number in cells.items())
@@ -546,10 +549,6 @@ def _find_texts(row: Cells) -> list[int]:
     return [place for place, cell in enumerate(row) if fold_cell(cell) and parse_cell_number(cell, ".") is None]
 
 
-def _find_first_text(row: Cells) -> str:
-    return next((str(row[place]) for place in _find_texts(row)), "")
-
-
 def _join_texts(row: Cells) -> str:
     """Return the texts of a row as one: rows of a group share the first of them."""
     return " ".join(str(row[place]) for place in _find_texts(row))
@@ -557,7 +556,7 @@ def _join_texts(row: Cells) -> str:
 
 def _name_measure(row: Cells) -> str:
     """Return the measure by which the first text of a row is labelled; '' if by none."""
-    label = _find_first_text(row)
+    label = next((str(row[place]) for place in _find_texts(row)), "")
     match = _MEASURE.fullmatch(label.strip(" \t:*\u00a0")) if len(label) <= _LABEL else None
     return next((name for name, word in match.groupdict().items() if word), "") if match else ""
 
