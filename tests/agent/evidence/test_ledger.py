@@ -215,9 +215,10 @@ def test_several_totals_are_told_each(tmp_path: Path, where: str, rules: dict[st
         ["IT,web,10", "IT,ops,25", "IT,(all),35", "HR,pay,7", "HR,hire,12", "HR,(all),19"],
         ["IT,web,10", "IT,ops,25", "IT,,35", "HR,pay,7", "HR,hire,12", "HR,,19"],
         ["IT,(all),35", "IT,web,10", "IT,ops,25", "HR,(all),19", "HR,pay,7", "HR,hire,12"],
+        [f"{'long ' * 9}{dept},{team}" for dept in "ab" for team in ("web,11", "ops,25", ",36")],
         [f"{dept}-dept,{team}" for dept in "abcdefghijkl" for team in ("web,11", "ops,25", "(all),36")],
     ],
-    ids=["below", "blank", "above", "many"],
+    ids=["below", "blank", "above", "long", "many"],
 )
 @pytest.mark.parametrize(
     ("sql", "told"),

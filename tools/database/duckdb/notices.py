@@ -257,8 +257,8 @@ def make_kept_totals_condition(notices: Iterable[Notice], table: TableSchema) ->
 
 
 def _make_joined_texts(columns: Sequence[ColumnSchema]) -> str:
-    """Return SQL for the texts of a row as one, spelt as an example is."""
-    texts = (f"CAST({quote(column.name)} AS VARCHAR)" for column in columns if column.kind != "number")
+    """Return SQL for the texts of a row as `_join_texts` joins them, spelt as an example is."""
+    texts = (f"CAST({quote(column.name)} AS VARCHAR)" for column in reversed(columns) if column.kind != "number")
     return rf"trim(regexp_replace(concat_ws(' ', {', '.join(texts)}), '[\s\pZ\pC]+', ' ', 'g'))"
 
 
@@ -550,8 +550,8 @@ def _find_texts(row: Cells) -> list[int]:
 
 
 def _join_texts(row: Cells) -> str:
-    """Return the texts of a row as one: rows of a group share the first of them."""
-    return " ".join(str(row[place]) for place in _find_texts(row))
+    """Return the texts of a row as one, the last first: rows of a group share the first, which may be long."""
+    return " ".join(str(row[place]) for place in reversed(_find_texts(row)))
 
 
 def _name_measure(row: Cells) -> str:
