@@ -103,8 +103,12 @@ def format_kept_totals_note(
         if not (turn.approve or run.settings.approve or result.truncated):
             limits = replace(run.settings.limits, seconds=min(LONGEST_SECONDS, run.settings.limits.seconds))
             found = resources.masked_database.execute(without.sql, limits, run.cancellation)
-            # Rows that are the same, or are there no more, add up no total.
-            if not found.withheld and not _count_rows(found.rows) - _count_rows(result.rows):
+            # Rows that are the same, or are there no more, add up no total; if none is left, nobody can tell.
+            if (
+                not found.withheld
+                and (found.rows or not result.rows)
+                and not _count_rows(found.rows) - _count_rows(result.rows)
+            ):
                 return ""
     return labels.say("kept_totals", tables=labels.join(read))
 

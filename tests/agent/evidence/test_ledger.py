@@ -209,6 +209,33 @@ def test_several_totals_are_told_each(tmp_path: Path, where: str, rules: dict[st
     assert ("ows of t may be totals of other rows, and count twice" in answer.text) is told
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["IT,web,10", "IT,ops,25", "IT,(all),35", "HR,pay,7", "HR,hire,12", "HR,(all),19"],
+        ["IT,web,10", "IT,ops,25", "IT,,35", "HR,pay,7", "HR,hire,12", "HR,,19"],
+        ["IT,(all),35", "IT,web,10", "IT,ops,25", "HR,(all),19", "HR,pay,7", "HR,hire,12"],
+        [f"{'long ' * 9}{dept},{team}" for dept in "ab" for team in ("web,11", "ops,25", ",36")],
+        [f"{dept}-dept,{team}" for dept in "abcdefghijkl" for team in ("web,11", "ops,25", "(all),36")],
+    ],
+    ids=["below", "blank", "above", "long", "many"],
+)
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT dept, SUM(cost) FROM t GROUP BY dept", True),
+        ("SELECT dept, AVG(cost) FROM t GROUP BY dept ORDER BY 2 DESC LIMIT 1", True),
+        ("SELECT MAX(cost), dept FROM t GROUP BY dept", True),
+        ("SELECT dept, SUM(cost) FROM t WHERE team IN ('web', 'ops') GROUP BY dept", False),
+    ],
+)
+def test_totals_within_a_group_are_told(tmp_path: Path, lines: list[str], sql: str, told: bool) -> None:
+    (tmp_path / "t.csv").write_text("\n".join(["dept,team,cost", *lines]))
+    answer = ask(tmp_path / "t.csv", sql)
+    is_unmarked = len(lines) > 30  # too many to tell each: nobody can tell
+    assert ("ows of t may be totals of other rows, and count twice" in answer.text) is (told or is_unmarked)
+
+
 def test_canaries_of_hidden_rows_and_columns_are_in_no_ledger(tmp_path: Path) -> None:
     with open_hidden(tmp_path) as hidden:
         found = {name: find_canaries(database) for name, database in hidden.items()}

@@ -15,6 +15,20 @@ from tests.tools.database.messy_files import FILES, Messy, write
 pytest.importorskip("duckdb")
 
 
+_PARTS = ("IT,web,10\nIT,ops,25\n", "HR,pay,7\nHR,hire,12\n")
+
+
+def _make_years(quarter: str, whole: str) -> str:
+    """Write two years, each with four quarters and their sum."""
+    numbers = {2021: (512, 634, 781, 433), 2022: (333, 401, 677, 512)}
+    lines = [
+        line
+        for year, parts in numbers.items()
+        for line in (*(quarter.format(year, at, n) for at, n in enumerate(parts, 1)), whole.format(year, sum(parts)))
+    ]
+    return "\n".join(lines)
+
+
 @pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
 def test_messy_files(tmp_path: Path, file: Messy) -> None:
     with Database.open(write(tmp_path, file)) as database:
@@ -89,6 +103,15 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("g,n\nAll,60\nFood,40\n bread,15\n milk,25\nDrink,20\n tea,12\n beer,8\n", ("kept totals",) * 3),
         ("Row Labels,n\nNorth,30\nOslo,10\nBergen,20\nSouth,12\nRome,12\n", ("kept totals",) * 2),
         ("Row Labels,n\nNorth,30\nOslo,10\nBergen,20\nSouth,12\nRome,12\nGrand Total,42\n", ("kept totals",) * 3),
+        (f"a,b,n\nIT,Total,35\n{_PARTS[0]}HR,Total,19\n{_PARTS[1]}", ("kept totals",) * 2),
+        (f"a,b,n\nCo,Total,54\nIT,Total,35\n{_PARTS[0]}HR,Total,19\n{_PARTS[1]}", ("kept totals",) * 3),
+        (f"a,b,n\nIT,Total,36\n{_PARTS[0]}HR,Total,19\n{_PARTS[1]}", ()),  # not the sum of rows below
+        ("year,quarter,n\n" + _make_years("{0},Q{1},{2}", "{0},FY,{1}"), ("kept totals",)),
+        ("year,quarter,n\n" + _make_years("{0},Q{1},{2}", "{0},FY,{1}") + "\nTotal,,4283\n", ("totals",)),
+        ("quarter,year,n\n" + _make_years("Q{1},{0},{2}", "FY,{0},{1}"), ("kept totals",)),
+        ("year,quarter,n\n" + _make_years("{0},Q{1},{2}", "{0},Total,{1}"), ("totals",)),
+        ("film,year,n\nJaws,1975,5120\nAliens,1986,6340\nTotal Recall,1990,11460\n", ("kept totals",)),
+        ("year,n\n2019,512\n2020,634\n2021,781\n2022,1927\n", ()),
         ("g,n\na,50\nb,50\nc,70\nd,70\ne,30\nf,30\n", ()),  # each number twice
         ("m,n\nJan-24,5\nFeb-24,6\nMar-24,5\n", ("mixed dates",)),
         ("m,n\nJan 2024,5\nFévr. 2024,6\nMärz 2024,5\n", ("mixed dates",)),

@@ -243,16 +243,23 @@ def _make_label_condition(columns: Sequence[ColumnSchema], pattern: str = _TOTAL
 def make_kept_totals_condition(notices: Iterable[Notice], table: TableSchema) -> str:
     """Return SQL for a table's rows that may be totals and are kept; '' if no text tells them."""
     cells = [quote(column.name) for column in table.columns if column.type == "VARCHAR"]
-    conditions = [_make_label_condition(table.columns)]
+    conditions, joined = [_make_label_condition(table.columns)], _make_joined_texts(table.columns)
     for notice in notices:
         if (notice.table, notice.kind) == (table.name, KEPT_TOTALS):
-            start = notice.example[: EXAMPLE_CHARACTERS - 1]
-            blank = [f"coalesce(trim({cell}), '') = ''" for cell in cells[:1]]
-            # If no row lacks a text, none tells which rows these are.
-            blank += [f"NOT (SELECT bool_or({condition}) FROM {quote(table.name)})" for condition in blank]
-            matches = [f"left({cell}, {EXAMPLE_CHARACTERS - 1}) = {literal(start)}" for cell in cells]
-            conditions += matches if start else blank
+            start = literal(notice.example[: EXAMPLE_CHARACTERS - 1])
+            matches = [f"left({cell}, {EXAMPLE_CHARACTERS - 1}) = {start}" for cell in cells]
+            marks = [f"left({joined}, {EXAMPLE_CHARACTERS - 1}) = {start}", " OR ".join(matches)]
+            marks = marks if notice.example else [f"coalesce(trim({cell}), '') = ''" for cell in cells[:1]]
+            # If no row has the texts, or lacks one, none tells which rows these are.
+            cases = (f"WHEN (SELECT bool_or({mark}) FROM {quote(table.name)}) THEN {mark}" for mark in marks)
+            conditions.append(f"CASE {' '.join(cases)} ELSE true END")
     return f"coalesce({' OR '.join(conditions)}, false)" if cells else ""
+
+
+def _make_joined_texts(columns: Sequence[ColumnSchema]) -> str:
+    """Return SQL for the texts of a row as `_join_texts` joins them, spelt as an example is."""
+    texts = (f"CAST({quote(column.name)} AS VARCHAR)" for column in reversed(columns) if column.kind != "number")
+    return rf"trim(regexp_replace(concat_ws(' ', {', '.join(texts)}), '[\s\pZ\pC]+', ' ', 'g'))"
 
 
 def format_row_count(count: int, singular: str, plural: str) -> str:
@@ -338,9 +345,9 @@ class _TotalRows:
             noticing.add("totals", text + _format_decision(is_turned), example=self._rows[min(taxes)][0])
         if self._is_difference(sorted(sums - taxes)[-_LAST:]):
             noticing.add_kept_totals(
-                "the last row equals the difference of two totals", self._rows[self._places[-1]][0]
+                "the last row equals the difference of two totals", _join_texts(self._rows[self._places[-1]])
             )
-        parents = self._find_parents(equal.keys() | label_places)
+        parents = self._find_parents(equal.keys() | label_places) or self._find_parents(equal.keys() | other)
         self._add_kept_rows(noticing, parents, *(f"{verb} the sum of rows below" for verb in ("equals", "equal")))
         return sums | taxes | measures if not is_turned else set()
 
@@ -363,8 +370,8 @@ class _TotalRows:
         return False
 
     def _add_kept_rows(self, noticing: NoticeCollector, places: Collection[int], singular: str, plural: str) -> None:
-        """Add a notice for each text of rows that are kept; one for all rows if there are many texts."""
-        counts = Counter(_find_first_text(self._rows[at]) for at in sorted(places))
+        """Add a notice for the texts of each row that is kept; one for all rows if there are many."""
+        counts = Counter(_join_texts(self._rows[at]) for at in sorted(places))
         for text, count in counts.items() if len(counts) <= _TOLD else [("", len(places))]:
             noticing.add_kept_totals(format_row_count(count, singular, plural), text)
 
@@ -483,10 +490,12 @@ class _TotalRows:
         rows = [self._rows[at] for at in (self._places if guesses else [*self._labels, *self._places[-1:]])]
         places = {place for row in rows for place, cell in enumerate(row) if parse_cell_number(cell, mark) is not None}
         rows = [self._rows[at] for at in self._places]
-        # A sum of years says nothing, and one row's year is no sum.
+        # A sum of years says nothing, and a row of another year than the one above is no sum.
         years = {place for place in places if all(is_year(row[place]) for row in rows if place < len(row))}
+        places, own = places - years, set[Decimal | None]()
         for at in self._places:
             row = self._rows[at]
+            above, own = own, {parse_cell_number(row[place], mark) for place in years if place < len(row)} - {None}
             numbers = ((place, parse_cell_number(row[place], mark)) for place in places if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
             is_labelled = at in self._labels
@@ -496,7 +505,8 @@ class _TotalRows:
             # Each number may be rounded, up or down, by half of its last digit.
             limits = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else zero for p in cells}
             likely = starts if is_labelled else [starts[0], starts[-1]] if is_guess else []
-            for begin, start in reversed(likely) if cells and counts.keys() - years >= cells.keys() else ():
+            can_be_sum = cells and counts.keys() >= cells.keys() and own <= above
+            for begin, start in reversed(likely) if can_be_sum else ():
                 if is_guess and plain < begin + 2:
                     continue  # without a label the same number as above is no sum
                 offs = ((abs(sums[p] - start.get(p, zero) - number), limits[p]) for p, number in cells.items())
@@ -539,13 +549,14 @@ def _find_texts(row: Cells) -> list[int]:
     return [place for place, cell in enumerate(row) if fold_cell(cell) and parse_cell_number(cell, ".") is None]
 
 
-def _find_first_text(row: Cells) -> str:
-    return next((str(row[place]) for place in _find_texts(row)), "")
+def _join_texts(row: Cells) -> str:
+    """Return the texts of a row as one, the last first: rows of a group share the first, which may be long."""
+    return " ".join(str(row[place]) for place in reversed(_find_texts(row)))
 
 
 def _name_measure(row: Cells) -> str:
     """Return the measure by which the first text of a row is labelled; '' if by none."""
-    label = _find_first_text(row)
+    label = next((str(row[place]) for place in _find_texts(row)), "")
     match = _MEASURE.fullmatch(label.strip(" \t:*\u00a0")) if len(label) <= _LABEL else None
     return next((name for name, word in match.groupdict().items() if word), "") if match else ""
 

@@ -57,9 +57,9 @@ def is_number(cell: object) -> bool:
 
 
 def is_year(cell: object) -> bool:
-    """Whether a cell is empty or holds a year."""
+    """Whether a cell holds a year, or no number."""
     number = parse_cell_number(cell, ".")
-    return not fold_cell(cell) if number is None else number % 1 == 0 and int(number) in YEARS
+    return number is None or (number % 1 == 0 and int(number) in YEARS)
 
 
 def parse_cell_number(cell: object, mark: str) -> Decimal | None:
