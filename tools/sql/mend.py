@@ -18,7 +18,7 @@ from ..database.dialects import get_sqlglot_dialect
 from ..database.quoting import NamingRules
 from ..database.schema import Schema
 from ..errors import SQLParseError
-from ..words import find_nearest_names, find_similar, stems
+from ..words import find_nearest_names, find_similar
 from .parse import return_default_if_unparsable
 from .query import Query, read_query
 from .scope import NameResolution, QuerySource, Reference
@@ -52,11 +52,7 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Corrected
     resolution = query.resolution
     wrong = [reference for reference in resolution.references if reference.kind == "unknown"]
     unknown = [source for scope in resolution.scopes for source in scope.sources if not source.known]
-    fixes = list(
-        _correct_tables(unknown, paths, resolution)
-        if unknown
-        else _correct_columns([*wrong, *find_misread_names(query)], resolution)
-    )
+    fixes = list(_correct_tables(unknown, paths, resolution) if unknown else _correct_columns(wrong, resolution))
     if not fixes or not all(place.text for place in fixes):
         return None
     names = {_join_name_parts(place.parts): place.target for place in fixes if place.target}
@@ -163,44 +159,21 @@ def _correct_columns(unknown: Iterable[Reference], resolution: NameResolution) -
 
 
 def find_misread_names(query: Query) -> list[Reference]:
-    """Return the double-quoted words that SQLite reads as texts although only a column can be meant.
-
-    Such a word is compared with literals alone; or it is like one column, and an output, a group, an order or an
-    aggregate's argument on its own. Elsewhere in the same SELECT it is that column too.
-    """
+    """Return the double-quoted words that SQLite reads as texts and that are compared with literals alone."""
     words = [reference for reference in query.resolution.references if reference.kind == "string" and reference.scope]
-    misread = {(id(word.scope), word.node.name) for word in words if _is_misread_name(word, query)}
-    return [word for word in words if (id(word.scope), word.node.name) in misread]
+    return [word for word in words if _is_misread_name(word, query)]
 
 
 def _is_misread_name(word: Reference, query: Query) -> bool:
     node, sources = word.node, word.scope.sources if word.scope else ()
     parent = node.parent
-    if not sources or not all(source.columns for source in sources):
-        return False
-    columns = sorted({name for source in sources for name in (source.columns or {}).values()})
-    name = _find_nearest(node.name, columns)
-    is_typo = bool(name) and stems(node.name) != stems(name)  # a plural or another spelling may be a label
-    if isinstance(parent, exp.Select):
-        return node.arg_key == "expressions" and is_typo and not isinstance(parent.parent, exp.SetOperation)
-    if isinstance(parent, exp.Group | exp.Ordered | exp.AggFunc | exp.Distinct):
-        return is_typo
-    if not isinstance(parent, _COMPARISONS):
+    if not sources or not all(source.columns for source in sources) or not isinstance(parent, _COMPARISONS):
         return False
     others = [part for part in query.find(exp.Expr, within=parent) if part.parent is parent and part is not node]
-    texts = [
-        other for other in others if isinstance(other, exp.Literal | exp.Null) or (is_typo and _is_word(other, query))
-    ]
-    return bool(others) and len(texts) == len(others)
+    return bool(others) and all(isinstance(other, exp.Literal) for other in others)
 
 
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between, exp.Is)
-
-
-def _is_word(node: exp.Expr, query: Query) -> bool:
-    """Whether SQLite reads a double-quoted word as a text."""
-    reference = query.at(node)
-    return reference is not None and reference.kind == "string"
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between)
 
 
 _ENUM_ERROR = re.compile(r'invalid input value for enum (?:.*\.)?"?([^".]+)"?: "(.*)"', re.DOTALL)
@@ -212,6 +185,8 @@ def mend_enum_comparisons(sql: str, error: str, schema: Schema) -> CorrectedQuer
     if (match := _ENUM_ERROR.match(error)) is None:
         return None
     query = Query.of(sql, schema.dialect, schema)
+    columns = [column for table in schema.tables for column in table.columns]
+    enums = {column.name for column in columns if column.type.rpartition(".")[2].strip('"') == match[1]}
     refused = {id(text) for text in query.find(exp.Literal) if text.is_string and text.name == match[2]}
     names: dict[int, exp.Identifier] = {}
     for node in query.find(exp.EQ, exp.NEQ, exp.In, exp.Case):
@@ -220,11 +195,11 @@ def mend_enum_comparisons(sql: str, error: str, schema: Schema) -> CorrectedQuer
         if refused.isdisjoint(map(id, [*texts, *sides])):
             continue
         for side in sides:
-            column = query.column(side) if isinstance(side, exp.Column) else None
-            # What a sub-query hands on has no type here: the engine compared it with the text as an enumeration.
-            is_enum = column is None or column.schema.type.rpartition(".")[2].strip('"') == match[1]
-            if isinstance(side, exp.Column) and isinstance(side.this, exp.Identifier) and is_enum:
-                names[id(side)] = side.this
+            if isinstance(side, exp.Column) and isinstance(side.this, exp.Identifier):
+                column = query.column(side)
+                # What a sub-query hands on has no type here: it is known by its name.
+                is_enum = column.schema.name in enums if column is not None else side.name in enums
+                names |= {id(side): side.this} if is_enum else {}
     places = [_NameCorrection([name], f"{query.text(name)}::text") for name in names.values()]
     return CorrectedQuery(_apply_name_corrections(query, places), {}) if places else None
 

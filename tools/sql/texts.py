@@ -20,7 +20,7 @@ _SQL_BEGINS = re.compile(rf"\(*{_CLAUSE}|S(?:ELECT?|ELCT|LECT)\b|(?:{_AGGREGATE}
 _WHERE = re.compile(r"^\s*WHERE\s+", re.IGNORECASE)
 # What changes a database; in small letters only whole statements, as `insert into the cart` may be words.
 _CHANGES = re.compile(
-    r"\(*(?:WITH\b[^;]*\)\s*)?"
+    r"\(*(?:(?i:WITH)\b[^;]*\)\s*)?"
     r"(?:(?:DELETE FROM|(?:INSERT|REPLACE|MERGE) INTO|UPDATE \S+ SET|TRUNCATE|DROP|ALTER|CREATE|GRANT|PRAGMA)\b"
     r"|(?i:delete from \S+(?: where\b|;?$)|(?:drop|alter|create|truncate) (?:table|view|index|trigger)\b"
     r"|insert into \S+ (?:\(.*\) )?(?:values|select)\b|update \S+ set \S+ ?=))"

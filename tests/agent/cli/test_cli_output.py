@@ -160,7 +160,7 @@ def test_the_doctor_says_what_is_wrong_and_what_to_do(shop: Path) -> None:
     assert ran.returncode == 0, ran.stdout
     assert list(found) == ["model", "database", "examples", "sandbox", "folders", "extras", "trust"]
     assert found["database"]["state"] == "ok"
-    assert "--model" in found["model"]["do"]
+    assert (found["model"]["state"], found["model"]["says"]) == ("ok", "the built-in offline translator")
     ran = tableturn(
         "doctor", "--db", str(shop.with_name("none.db")), "--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1"
     )

@@ -44,48 +44,9 @@ def test_it_can_be_switched_off(tmp_path: Path) -> None:
     assert len(model.prompts) == 2
 
 
-@pytest.mark.parametrize(
-    ("sql", "mended"),
-    [
-        ('SELECT "ctiy" FROM customers', "SELECT city FROM customers"),
-        ('SELECT customer_id, "ctiy" FROM customers', "SELECT customer_id, city FROM customers"),
-        (
-            "SELECT customer_id FROM customers WHERE \"ctiy\" = 'Bern'",
-            "SELECT customer_id FROM customers WHERE city = 'Bern'",
-        ),
-        (
-            "SELECT count(*) FROM customers WHERE \"ctiy\" IN ('Bern', 'Lyon')",
-            "SELECT count(*) FROM customers WHERE city IN ('Bern', 'Lyon')",
-        ),
-        # Where one of its places tells that it is a name, all are mended.
-        (
-            'SELECT "ctiy", count(*) FROM customers GROUP BY "ctiy" ORDER BY "ctiy" DESC',
-            "SELECT city, count(*) FROM customers GROUP BY city ORDER BY city DESC",
-        ),
-        ('SELECT count(*) FROM customers GROUP BY "ctiy"', "SELECT count(*) FROM customers GROUP BY city"),
-        ('SELECT count(DISTINCT "ctiy") FROM customers', "SELECT count(DISTINCT city) FROM customers"),
-        ('SELECT max("ctiy") FROM customers', "SELECT max(city) FROM customers"),
-        (
-            'SELECT customer_id FROM customers WHERE "ctiy" = "Bern"',
-            'SELECT customer_id FROM customers WHERE city = "Bern"',
-        ),
-        (
-            'SELECT customer_id FROM customers WHERE "ctiy" IS NULL',
-            "SELECT customer_id FROM customers WHERE city IS NULL",
-        ),
-    ],
-)
-def test_a_misspelt_name_in_double_quotes_is_a_name(tmp_path: Path, sql: str, mended: str) -> None:
-    model = writes(sql)
-    with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none"}) as agent:
-        answer = agent.ask("Which cities do the customers live in?")
-    assert answer.sql == mended
-    assert len(model.prompts) == 1
-    assert any("ctiy was read as city" in note for note in answer.notes)
-
-
-def test_a_name_in_double_quotes_that_is_like_none_goes_back(tmp_path: Path) -> None:
-    model = writes("SELECT * FROM customers WHERE \"segment\" = 'x'", "SELECT city FROM customers")
+@pytest.mark.parametrize("condition", ["\"segment\" = 'x'", "\"segment\" IN ('x', 'y')", '"segment" > 3'])
+def test_a_double_quoted_name_that_no_column_has_goes_back(tmp_path: Path, condition: str) -> None:
+    model = writes(f"SELECT * FROM customers WHERE {condition}", "SELECT city FROM customers")
     with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none"}) as agent:
         agent.ask("Which cities do the customers live in?")
     assert len(model.prompts) == 2
@@ -102,6 +63,7 @@ def test_a_name_in_double_quotes_that_is_like_none_goes_back(tmp_path: Path) -> 
         'SELECT "All of them", count(*) FROM customers',
         'SELECT "Cities", count(DISTINCT city) FROM customers',
         'SELECT "city:", city FROM customers',
+        'SELECT "Citys", count(*) FROM customers',
         'SELECT city || "ctiy" FROM customers',
     ],
 )
@@ -142,6 +104,7 @@ def test_a_text_that_an_enumeration_lacks_is_absent(
     ("sql", "mended"),
     [
         ("WITH x AS (SELECT * FROM surveys) SELECT id FROM x WHERE m = 'dire'", "m::text = 'dire'"),
+        ("WITH x AS (SELECT * FROM surveys) SELECT id FROM x WHERE m = 'dire' OR t = 'dire'", "OR t = 'dire'"),
         ("SELECT CASE m WHEN 'good' THEN 1 WHEN 'dire' THEN 2 END AS n FROM surveys", "CASE m::text WHEN"),
         (
             "SELECT count(*) FILTER (WHERE m IN ('good', 'dire')) FROM surveys WHERE 'dire' <> m",
