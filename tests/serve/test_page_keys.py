@@ -212,7 +212,7 @@ def test_conversations_and_what_was_saved_are_kept_with_keys_alone(visit: Visit,
     page.keyboard.press("Enter")
     page.locator("dialog input:focus").fill("Points")
     page.keyboard.press("Enter")
-    page.get_by_role("link", name="Points").wait_for()
+    page.get_by_role("link", name="Points", exact=True).wait_for()
     assert page.evaluate(NAMED) == "Rename Points"
     press_to(page, "What was saved", key="Shift+Tab")
     page.keyboard.press("Enter")
@@ -234,7 +234,7 @@ def test_conversations_and_what_was_saved_are_kept_with_keys_alone(visit: Visit,
     page.keyboard.press("Enter")
     press_to(page, "Delete")
     page.keyboard.press("Enter")
-    page.get_by_role("link", name="Points").wait_for(state="detached")
+    page.get_by_role("link", name="Points", exact=True).wait_for(state="detached")
     page.locator(".welcome").wait_for()
     assert not page.evaluate("document.activeElement === document.body"), "what had it is gone"
 
