@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Protocol
@@ -68,27 +68,20 @@ def find_searched_literals(
     """
     left = iter(range(MOST_LOOKED_UP))
     literals = (
-        _find_literals(node, scope, query, contents, has_row, is_empty, left) for node, scope in query.comparisons
+        _look_up_literals(group, node, scope, query, contents, has_row, is_empty, left)
+        for node, scope in query.comparisons
+        for group in _group_by_column(_list_compared_literals(node, query))
     )
     items = tuple(dict.fromkeys(chain.from_iterable(literals)))
     return tuple(replace(item, near="", absent=False) if _is_other_spelling(item, items) else item for item in items)
 
 
-def _find_literals(
-    node: exp.Expr,
-    scope: Scope,
-    query: Query,
-    contents: ContentLookup,
-    has_row: Callable[[str], bool] | None,
-    is_empty: bool,
-    left: Iterator[int],
-) -> Iterator[SearchedLiteral]:
-    """Yield at most `left` literals of one comparison, each with whether the database has it."""
+def _group_by_column(literals: Iterable[_ComparedLiteral]) -> Collection[list[_ComparedLiteral]]:
+    """Return the literals of one comparison in groups, one for each column."""
     by_column: dict[TableColumn, list[_ComparedLiteral]] = {}
-    for compared in _list_compared_literals(node, query):
+    for compared in literals:
         by_column.setdefault(compared.column, []).append(compared)
-    for compared_literals in by_column.values():
-        yield from _look_up_literals(compared_literals, node, scope, query, contents, has_row, is_empty, left)
+    return by_column.values()
 
 
 def _look_up_literals(
@@ -101,6 +94,7 @@ def _look_up_literals(
     is_empty: bool,
     left: Iterator[int],
 ) -> Iterator[SearchedLiteral]:
+    """Yield at most `left` literals compared with one column, each with whether the database has it."""
     literals: list[tuple[_ComparedLiteral, str, str, bool]] = []
     is_pattern, is_cut = isinstance(node, exp.Like | exp.ILike), False
 
