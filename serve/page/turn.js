@@ -78,8 +78,7 @@ function Answer({ turn, last, tools }) {
   if (answer.status === "needs_clarification") return html`<${Asked} turn=${turn} open=${last && !tools.running} tools=${tools} />`;
   if (answer.intent === "small_talk") return html`<div class="talk"><p class="text" dir="auto">${answer.text}</p></div>`;
   const refused = refusal(answer);
-  const failed = say(answer.stop_kind === "edited" ? "page_query_failed" : "page_no_query_ran");
-  const { sentence, rest } = answer.answered ? parts(answer) : { sentence: refused ? failed : answer.text, rest: "" };
+  const { sentence, rest } = answer.answered ? parts(answer) : { sentence: refused ? say("page_query_failed") : answer.text, rest: "" };
   const best = answer.answered && answer.columns.length > 0 && shape(answer);
   const cell = best === "figure" && turn.page.texts[0][0];
   const figured = cell && around(sentence, cell); // the number is said once, and large
@@ -105,9 +104,9 @@ function Answer({ turn, last, tools }) {
   </div>`;
 }
 
-/** What the database said of a query that failed, where the answer's text is little more than that. */
+/** What the database said of a person's own query that failed, where the answer's text is little more than that. */
 function refusal({ status, stop_kind: stopped, text, attempts }) {
-  const errors = status === "failed" && stopped !== "declined" ? attempts.map(({ error }) => error).filter(Boolean) : [];
+  const errors = status === "failed" && stopped === "edited" ? attempts.map(({ error }) => error).filter(Boolean) : [];
   return errors.findLast((error) => error !== text && text.endsWith(error)) ?? "";
 }
 

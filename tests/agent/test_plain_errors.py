@@ -159,7 +159,7 @@ def test_german_questions_get_german_refusals(shop: Path) -> None:
         ("DELETE FROM customers", "Ich kann nur lesen, also wurde nichts geändert."),
         (
             "SELECT nme FROM customers",
-            "Keine Abfrage zu dieser Frage lief: no such column: nme. Andere Worte helfen vielleicht.",
+            "Keine Abfrage zu dieser Frage ließ sich ausführen: no such column: nme. Andere Worte helfen vielleicht.",
         ),
     ):
         with SQLAgent(shop, model=writes(sql), settings=settings) as agent:

@@ -90,7 +90,7 @@ _BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("ask", {"question": ""}, "question"),
     ("ask", {"question": "Who?", "thread": "nowhere"}, "nowhere"),
     ("run_sql", {"sql": ""}, "sql"),
-    ("run_sql", {"sql": "DELETE FROM orders"}, "QueryRejected"),
+    ("run_sql", {"sql": "DELETE FROM orders"}, "only reads"),
     ("run_sql", {"sql": "SELECT * FROM nowhere"}, "nowhere"),
     ("schema", {"tables": ["nowhere"]}, "nowhere"),
     ("schema", {"tables": 7}, "tables"),

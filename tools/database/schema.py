@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from operator import is_
@@ -66,10 +66,10 @@ class ForeignKey:
     inferred: bool = False  # not declared, but likely by name, type and inclusion of values
 
     @property
-    def pairs(self) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    def pairs(self) -> tuple[tuple[tuple[str, str], tuple[str, str]], ...]:
         """The pairs of columns that equal one another, each a (table, column)."""
-        for column, ref_column in zip(self.columns, self.ref_columns, strict=True):
-            yield (self.table, column), (self.ref_table, ref_column)
+        columns = zip(self.columns, self.ref_columns, strict=True)
+        return tuple(((self.table, column), (self.ref_table, ref_column)) for column, ref_column in columns)
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,8 @@ def choose_best_per_question(examples: Iterable[Example], database: Database) ->
     for number, example in enumerate(examples):
         one_of_several = is_example_of_database(example, database) and example.source in VERIFIED
         question = " ".join(example.question.split()) if one_of_several else number
-        best[question] = max(best.get(question, example), example, key=rank_example)
+        other = best.get(question)
+        best[question] = max(other, example, key=rank_example) if other else example
     return list(best.values())
 
 

@@ -38,13 +38,14 @@ def select_likely_values(text: str, matches: Sequence[ValueMatch], schema: Schem
             the text in which values were found, those found further on are left out.
         schema: The tables in play; values of others are left out.
     """
-    reader, joined = _MentionClassifier(TokenizedQuestion(text), schema, matches), list_joined_columns(schema)
+    reader = _MentionClassifier(TokenizedQuestion(text), schema, matches)
     likely: list[ValueMatch] = []
     for match in matches:
         if not (schema.column(match.table, match.column) and reader.is_value_meant(match)):
             continue
         same = [other for other in likely if (other.start, other.end) == (match.start, match.end)]
-        copy = any(other.value == match.value and {_get_key(other), _get_key(match)} in joined for other in same)
+        equal = [{_get_key(other), _get_key(match)} for other in same if other.value == match.value]
+        copy = any(keys in list_joined_columns(schema) for keys in equal)
         if not copy and len(same) < _A_MENTION:
             likely.append(match)
     return tuple(likely)
