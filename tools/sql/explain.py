@@ -320,6 +320,7 @@ class QueryExplainer:
         owner = reference.owner
         alone = owner is reference.scope and owner is not None and len(owner.sources) == 1
         alone = alone or (self._only_tables and reference.source.table is None)
+        alone = alone or (owner is not None and owner.is_of_both_sides(reference.node))
         name = self._name_column(node, reference.column)
         return name if alone else f"{name} of {self.describe_source_name(reference.source)}"
 

@@ -414,7 +414,10 @@ class _NameResolver:
         if len(distinct) > 1:
             return refer("ambiguous", level, distinct[0], node.name, tuple(distinct))
         if distinct:
-            source = distinct[0]
+            # A merged column has a value of each row of the joined side that keeps all of its rows.
+            source = next(
+                (other for other in reversed(holders) if name in other.using and other.side == "RIGHT"), distinct[0]
+            )
             column_name = source.columns[name] if source.columns else node.name
             return refer("column", level, source, column_name)
         if any(source.columns is None or _has_hidden_columns(source) for source in level.sources):

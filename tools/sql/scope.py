@@ -145,6 +145,11 @@ class Scope:
         """Whether a RIGHT or FULL join merges a USING column from both sides."""
         return self.has_right_or_full_join and any(column in source.using for source in self.sources)
 
+    def is_of_both_sides(self, node: exp.Column) -> bool:
+        """Whether a FULL join merges a column that the query names without a table."""
+        is_full = not node.table and any(source.side == "FULL" for source in self.sources)
+        return is_full and self.is_merged_column(fold(node.name))
+
 
 def iterate_enclosing_scopes(scope: Scope | None) -> Iterator[Scope]:
     """Yield a scope and the scopes that enclose it, from the inside out."""

@@ -199,6 +199,17 @@ def test_two_spellings_of_one_value_contradict_nothing(condition: str, contradic
         ("int4range", "x = '[1,2]' AND x = '[1,3)'"),
         ("STRING", "x = '007' AND x = '7'"),
         ("year", "x = 24 AND x = 2024"),
+        ("year(4)", "x = 24 AND x = 2024"),
+        ("year(4)", "x = '24' AND x = '2024'"),
+        ("mood", "x BETWEEN '2024-02-01' AND '2024-01-01'"),
+        ('"char"', "x = 'ab' AND x = 'ac'"),
+        ("text", "x = 'jul' AND x = 'iul'"),
+        ("text", "x = 'a1' AND x = 'a01'"),
+        ("double", "x = '9007199254740993' AND x = '9007199254740992'"),
+        ("decimal(40,25)", "x >= 0.1 AND x < 0.10000000000000000001"),
+        ("timestamp", "x BETWEEN '2024-01-05' AND '2024-01-04 24:00'"),
+        ("timestamp", "x = '2024-01-05' AND x = '2024-01-04 23:59:59.9999999'"),
+        ("date", "x >= '2024-13-01' AND x <= '2024-02-15'"),
         ("year", "x BETWEEN 98 AND 3"),
         ("year", "x > 98 AND x < 3"),
         ("time", "x BETWEEN '2024-02-01 08:00' AND '2024-01-01 17:00'"),
@@ -206,10 +217,22 @@ def test_two_spellings_of_one_value_contradict_nothing(condition: str, contradic
     ],
 )
 def test_values_of_other_types_are_not_told_apart_by_their_spelling(type_: str, condition: str) -> None:
-    kinds: dict[str, ColumnKind] = {"year": "number", "time": "time"}
-    column = ColumnSchema("x", type_, kinds.get(type_, "text"))
+    kinds: dict[str, ColumnKind] = {
+        "year": "number",
+        "doub": "number",
+        "deci": "number",
+        "time": "time",
+        "date": "time",
+    }
+    column = ColumnSchema("x", type_, kinds.get(type_[:4], "text"))
     schema = replace(SHOP, tables=(TableSchema("t", (column,)),))
     assert check(f"SELECT x FROM t WHERE {condition}", schema) == ()
+
+
+@pytest.mark.parametrize("value", ["DATE_ADD(placed, INTERVAL 1 DAY)", "LAST_DAY(placed)", "placed + INTERVAL 1 DAY"])
+def test_mysql_reads_numbers_beside_dates_as_dates(value: str) -> None:
+    schema = replace(SHOP, dialect="mysql")
+    assert check(f"SELECT id FROM orders WHERE {value} BETWEEN 991231 AND 240101", schema) == ()
 
 
 def test_a_join_in_two_parentheses_is_read() -> None:

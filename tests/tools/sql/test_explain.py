@@ -28,6 +28,11 @@ IDIOMS = Path(__file__).with_name("idioms.sql").read_text().splitlines()
             "The different combinations of name and country from customer.",
         ),
         (
+            "SELECT placed FROM customer FULL JOIN orders USING (id) WHERE id = 6",
+            "Placed of orders from customer joined with orders (by equal id), keeping every row of both sides"
+            " where id is 6.",
+        ),
+        (
             "SELECT name FROM customer c WHERE c.country = 'x' EXCEPT"
             " SELECT name FROM customer c WHERE c.country = 'y'",
             "Name from customer where country is 'x', not found where country is 'y', each once.",

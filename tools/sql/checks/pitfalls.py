@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from itertools import product
 
 from sqlglot import exp
@@ -72,10 +73,11 @@ def _has_reversed_bounds(node: exp.Between, query: Query) -> bool:
     inner, column = node.this.unnest(), query.column(node.this)
     if column is not None:
         is_comparable = all(_is_comparable(column.schema, bound) for bound in (low, high))
-    else:  # what gives no texts, among which '5' comes after '10'
-        is_number = isinstance(inner, exp.Func | exp.Binary) and not isinstance(inner, exp.Cast | exp.Collate | exp.Dot)
+    else:  # what gives no texts, among which '5' comes after '10', nor dates, which MySQL reads numbers as
+        numeric = (exp.Count, exp.Sum, exp.Avg) if query.rules.name == "mysql" else (exp.Func, exp.Binary)
+        is_number = isinstance(inner, numeric) and not isinstance(inner, exp.Cast | exp.Collate | exp.Dot)
         is_comparable = is_number and isinstance(low, float)
-    return is_comparable and _is_range_empty(low, high, strict=False)
+    return is_comparable and _is_range_empty(low, high)
 
 
 def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[Finding]:
@@ -95,7 +97,7 @@ def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[Findi
 
 def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
     """Yield findings on pairs of bounds that exclude every number or date."""
-    bounds: dict[SourceColumn, list[tuple[bool, bool, str | float, exp.Expr]]] = {}
+    bounds: dict[SourceColumn, list[tuple[bool, bool, str | float, exp.Expr, exp.Expr]]] = {}
     for part in query.list_required_conditions(scope):
         if not isinstance(part, exp.GT | exp.GTE | exp.LT | exp.LTE):
             continue
@@ -103,34 +105,46 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
             value = query.literal(operand)
             if value is not None and _is_comparable(column.schema, value):
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
-                entry = lower, isinstance(part, exp.GT | exp.LT), value, part
+                entry = lower, isinstance(part, exp.GT | exp.LT), value, part, operand
                 bounds.setdefault(column.place, []).append(entry)
     for entries in bounds.values():
         for low, high in product([low for low in entries if low[0]], [high for high in entries if not high[0]]):
-            if _is_range_empty(low[2], high[2], strict=low[1] or high[1]):
+            # Equal numbers may differ in digits that they do not keep.
+            if _is_range_empty(low[2], high[2]) or ((low[1] or high[1]) and low[4] == high[4]):
                 parts = [entry[3] for entry in sorted((low, high), key=entries.index)]
                 # People are told; what the papers feed back to a model stays as it was.
                 yield _report_unmet(parts, "nothing lies between", scope, query, severity="info")
 
 
-def _is_range_empty(low: str | float, high: str | float, *, strict: bool) -> bool:
-    """Whether the lower bound is above the upper one, or equal to it if `strict`; numbers or dates."""
+def _is_range_empty(low: str | float, high: str | float) -> bool:
+    """Whether the lower bound, a number or a date, is certainly above the upper one."""
     if isinstance(low, float) and isinstance(high, float):
-        return (low > high and _are_apart(low, high)) or (strict and low == high and abs(low) < 2**53)
-    if not isinstance(low, str) or not isinstance(high, str):
-        return False
+        return low > high and _are_apart(low, high)
     # Other texts are compared by a collation, or as what they stand for: '9' comes before '10' among numbers.
-    if not all((time := match_time(bound)) and not time["zone"] for bound in (low, high)):
-        return False
-    return low[:10] > high[:10] or (strict and low == high)
+    return isinstance(low, str) and isinstance(high, str) and _count_days(high, low) > 0
+
+
+def _count_days(first: str, second: str) -> int:
+    """Return the days from one date to another in whatever way their times are rounded; 0 if none or no dates."""
+    times = match_time(first), match_time(second)
+    try:
+        dates = [date.fromisoformat(time[0][:10]) for time in times if time and not time["zone"]]
+    except ValueError:  # such as the 31st of February
+        return 0
+    if len(dates) < 2:
+        return 0
+    days = (dates[1] - dates[0]).days
+    # 24:00 is the next day's beginning, and fractions of seconds may be rounded to it.
+    return days if all(time and not time["clock"] for time in times) or abs(days) > 1 else 0
 
 
 def _is_comparable(column: ColumnSchema, value: str | float) -> bool:
     """Whether a column's values are compared with a constant as it is written."""
     declared = column.type.lower()
-    if isinstance(value, str):  # a time of day has no date to compare
-        return column.kind == "text" or (column.kind == "time" and not re.match("time(?!stamp)", declared))
-    return column.kind == "number" and declared != "year"  # MySQL's YEAR reads 24 as 2024
+    if isinstance(value, str):  # a time of day has no date to compare, and an enum's labels have an order of their own
+        is_time = column.kind == "time" and not re.match("time(?!stamp)", declared)
+        return is_time or (column.kind == "text" and re.search("^$|char|text|string", declared) is not None)
+    return column.kind == "number" and not declared.startswith("year")  # MySQL's YEAR reads 24 as 2024
 
 
 def _are_apart(first: float, second: float) -> bool:
@@ -144,16 +158,19 @@ def _values_differ(first: str | float, second: str | float, column: ColumnSchema
         return _is_comparable(column, first) and _are_apart(first, second)
     if not isinstance(first, str) or not isinstance(second, str):
         return False
-    are_ascii = (first + second).isascii()
-    # Numbers and times are spelled in several ways; a collation may ignore case, accents and signs.
+    are_ascii, declared = (first + second).isascii(), column.type.lower()
+    # Numbers and times are spelled in several ways; a collation may ignore case, accents, signs, zeros and old letters.
     if column.kind == "text":  # addresses, documents and ranges have several spellings too
-        letters = ["".join(filter(str.isalnum, fold(text))) for text in (first, second)]
-        return re.search("char|text|enum", column.type.lower()) is not None and are_ascii and letters[0] != letters[1]
-    if column.kind == "time" and _is_comparable(column, first):
-        times = match_time(first), match_time(second)
-        return first[:10] != second[:10] and all(time is not None and not time["zone"] for time in times)
+        letters = [re.sub(r"[\W_0]", "", fold(text).translate(_SAME_LETTERS)) for text in (first, second)]
+        return are_ascii and letters[0] != letters[1] and re.search('(?<!")char|text|enum', declared) is not None
+    if column.kind == "time":
+        return _is_comparable(column, first) and _count_days(first, second) != 0
     are_integers = are_ascii and first.isdigit() and second.isdigit()
-    return column.kind == "number" and are_integers and int(first) != int(second)
+    return are_integers and _is_comparable(column, 0.0) and _are_apart(float(first), float(second))
+
+
+_SAME_LETTERS = str.maketrans("jyvw", "iiuu")
+"""Letters that some languages sort as one."""
 
 
 def _is_numeric_text(text: str) -> bool:
