@@ -229,7 +229,7 @@ class Query(ParsedQuery):
 
     @locked_cached_property
     def _columns_by_node(self) -> dict[int, TableColumn]:
-        return {id(c.node): c for c in self.columns if len(c.scope.sources) == 1 or not c.scope.is_of_both_sides(c.node)}
+        return {id(c.node): c for c in self.columns if len(c.scope.sources) < 2 or not c.scope.is_of_both_sides(c.node)}
 
     def column(self, node: exp.Expr | None) -> TableColumn | None:
         """Return the table column that an expression refers to; None if it is not a column."""
