@@ -246,21 +246,26 @@ def mend_enum_comparisons(sql: str, error: str, schema: Schema) -> CorrectedQuer
     query = Query.of(sql, schema.dialect, schema)
     columns = [column for table in schema.tables for column in table.columns]
     enums = {column.name for column in columns if column.type.rpartition(".")[2].strip('"') == match[1]}
-    refused = {id(text) for text in query.find(exp.Literal) if text.is_string and text.name == match[2]}
-    names: dict[int, exp.Identifier] = {}
-    for node in query.find(exp.EQ, exp.NEQ, exp.In, exp.Case):
+    if not any(text.is_string and text.name == match[2] for text in query.find(exp.Literal)):
+        return None
+    names: dict[int, _NameCorrection] = {}
+    for node in query.find(exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Case):
         texts = [branch.this for branch in node.args["ifs"]] if isinstance(node, exp.Case) else node.expressions
-        sides = [node.args.get("this"), node.args.get("expression")]
-        if refused.isdisjoint(map(id, [*texts, *sides])):
+        sides = [side for side in (*texts, node.args.get("this"), node.args.get("expression")) if side is not None]
+        # More of its texts may be lacking than the one that the engine names.
+        if not any(text.is_string for side in sides for text in query.find(exp.Literal, within=side)):
             continue
         for side in sides:
+            for kind in query.find(exp.DataType, within=side) if isinstance(side, exp.Cast | exp.Any) else ():
+                name = kind.args.get("kind")
+                if isinstance(name, exp.Identifier) and name.name == match[1] and "start" in name.meta:
+                    names[id(name)] = _NameCorrection([name], "text")
             if isinstance(side, exp.Column) and isinstance(side.this, exp.Identifier):
                 column = query.column(side)
                 # What a sub-query hands on has no type here: it is known by its name.
-                is_enum = column.schema.name in enums if column is not None else side.name in enums
-                names |= {id(side): side.this} if is_enum else {}
-    places = [_NameCorrection([name], f"{query.text(name)}::text") for name in names.values()]
-    return CorrectedQuery(_apply_name_corrections(query, places), {}) if places else None
+                if column.schema.name in enums if column is not None else side.name in enums:
+                    names[id(side)] = _NameCorrection([side.this], f"{query.text(side.this)}::text")
+    return CorrectedQuery(_apply_name_corrections(query, names.values()), {}) if names else None
 
 
 def _find_nearest(name: str, names: Collection[str]) -> str:

@@ -147,6 +147,12 @@ def test_a_text_in_double_quotes_stays(tmp_path: Path, sql: str) -> None:
     [
         ("m = 'terrible'", "m::text = 'terrible'", "No rows match: no row of surveys has 'terrible' in m."),
         ("s.m IN ('terrible')", "s.m::text IN ('terrible')", "No rows match: no row of surveys has 'terrible' in m."),
+        ("m::mood = 'terrible'", "m::text = 'terrible'", "No rows match: no row of surveys has 'terrible' in m."),
+        (
+            "m = 'terrible' OR m = 'dire'::mood",
+            "m::text = 'terrible' OR m::text = 'dire'::text",
+            "No rows match: no row of surveys has 'terrible' in m and no row of surveys has 'dire' in m.",
+        ),
     ],
 )
 def test_a_text_that_an_enumeration_lacks_is_absent(
@@ -177,6 +183,9 @@ def test_a_text_that_an_enumeration_lacks_is_absent(
             "SELECT count(*) FILTER (WHERE m IN ('good', 'dire')) FROM surveys WHERE 'dire' <> m",
             "m::text IN ('good', 'dire')",
         ),
+        ("SELECT id FROM surveys WHERE m IS NOT DISTINCT FROM 'dire'", "m::text IS NOT DISTINCT FROM 'dire'"),
+        ("SELECT id FROM surveys WHERE m = ANY(ARRAY['dire']::mood[])", "m::text = ANY(ARRAY['dire']::text[])"),
+        ("SELECT id FROM surveys WHERE m = 'dire' AND m > 'good'::mood", "m::text = 'dire' AND m > 'good'::mood"),
     ],
 )
 def test_an_enumeration_is_compared_as_text_wherever_its_text_stands(sql: str, mended: str) -> None:
