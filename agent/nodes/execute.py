@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, cast
@@ -18,13 +18,14 @@ from ...tools.sql.mend import find_misread_names, mend_enum_comparisons
 from ..advice import with_fallback
 from ..answers.phrasing import analyze_sql, dump_estimate, explain_query
 from ..effects import Body, do
-from ..model.turn_budget import limit_to_remaining_seconds
+from ..model.turn_budget import get_remaining_requests, limit_to_remaining_seconds
 from ..records import Attempt, AttemptSource, make_plain_result
 from ..resources import Run
 from ..state import AgentState, Update, dump, load_all, load_turn
 from .generate import end_turn
 
 _OF_NAMES = ("unknown_table", "unknown_column")
+_MISREAD = " (in double quotes, SQLite reads it as a text)"
 
 
 def execute(state: AgentState, run: Run) -> Body[Update]:
@@ -64,7 +65,8 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
 
     source = cast("AttemptSource", state.get("sql_source", "draft"))
     same = next((past for past in load_all(Attempt, state.get("attempts")) if past.sql.strip() == sql.strip()), None)
-    if same is not None and run.settings.gate and decision.action == "approve":
+    is_known = same is not None and not (same.error or "").endswith(_MISREAD)
+    if same is not None and is_known and run.settings.gate and decision.action == "approve":
         # The model's last word: what it gave is known, and stops the turn.
         repetition = replace(same, source=source, feedback="", confidence=turn.confidence, comments=turn.comments)
         return {"attempts": [*state.get("attempts", []), dump(repetition)], "notes": [], "next": "critique"}
@@ -72,14 +74,23 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     (cost, outcome), notes = (yield from do(partial(estimate_and_run_query, sql))), list[str]()
     is_edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
     needs_approval = turn.approve or run.settings.approve
-    if run.settings.gate and not (is_edited or needs_approval or isinstance(outcome, QueryError)) and '"' in sql:
-        outcome = (yield from do(partial(_find_misread_name, sql, run))) or outcome
     may_correct = isinstance(outcome, QueryError) and not (is_edited or needs_approval)
     if may_correct and (correction := (yield from do(partial(_correct_names, sql, outcome, state, run)))):
         retry = yield from do(partial(estimate_and_run_query, correction.sql))
         if not isinstance(retry[1], QueryError):
             sql, (cost, outcome) = correction.sql, retry
             notes = [f"{name} was read as {correct}" for name, correct in correction.names.items()]
+    if run.settings.gate and not (is_edited or needs_approval or isinstance(outcome, QueryError)) and '"' in sql:
+        names = yield from do(partial(_find_misread_names, sql, run))
+        # One revision may bring the right name; if it does not, the answer comes with a remark.
+        past_errors = [attempt.error or "" for attempt in load_all(Attempt, state.get("attempts"))]
+        is_last = len(past_errors) + 1 >= run.settings.max_attempts or any(
+            error.endswith(_MISREAD) for error in past_errors
+        )
+        if names and not is_last and (yield from do(get_remaining_requests)) > 0:
+            outcome = QueryFailed(f"no such column: {names[0]}{_MISREAD}", "unknown_column")
+        else:
+            notes += [f"{name} is no column: SQLite read it as a text" for name in dict.fromkeys(names)]
     attempt = Attempt(
         sql,
         "edited" if is_edited else source,
@@ -105,12 +116,11 @@ def _spell_names_for_engine(sql: str, run: Run) -> Body[str]:
     return sql if run.resources.database.dialect == "sqlite" else (yield from do(lambda: run.spell(sql)))
 
 
-@with_fallback("checks", None)
-def _find_misread_name(sql: str, run: Run) -> QueryError | None:
-    """Return an error for a double-quoted name that SQLite took for a text, or None."""
+@with_fallback("checks", ())
+def _find_misread_names(sql: str, run: Run) -> Sequence[str]:
+    """Return the double-quoted names that SQLite took for texts."""
     query = read_query(sql, run.schema) if run.resources.database.dialect == "sqlite" else None
-    words = find_misread_names(query) if query is not None else ()
-    return QueryFailed(f"no such column: {words[0].column}", "unknown_column") if words else None
+    return find_misread_names(query) if query is not None else ()
 
 
 @with_fallback("checks", None)

@@ -18,10 +18,18 @@ from ..database.dialects import get_sqlglot_dialect
 from ..database.quoting import NamingRules
 from ..database.schema import Schema
 from ..errors import SQLParseError
-from ..words import find_nearest_names, find_similar
+from ..words import find_nearest_names, find_similar, is_word_or_abbreviation, split_name, stem_name
 from .parse import return_default_if_unparsable
 from .query import Query, read_query
-from .scope import NameResolution, QuerySource, Reference
+from .scope import (
+    NameResolution,
+    QuerySource,
+    Reference,
+    Scope,
+    get_argument,
+    is_aggregate_call,
+    iterate_enclosing_scopes,
+)
 
 
 @dataclass(frozen=True)
@@ -158,22 +166,73 @@ def _correct_columns(unknown: Iterable[Reference], resolution: NameResolution) -
             yield _NameCorrection([node], naming.quote_name_if_needed(name) if name else "", name)
 
 
-def find_misread_names(query: Query) -> list[Reference]:
-    """Return the double-quoted words that SQLite reads as texts and that are compared with literals alone."""
-    words = [reference for reference in query.resolution.references if reference.kind == "string" and reference.scope]
-    return [word for word in words if _is_misread_name(word, query)]
+def find_misread_names(query: Query) -> list[str]:
+    """Return the double-quoted words that SQLite reads as texts although only columns can be meant."""
+    words = (reference for reference in query.resolution.references if reference.kind == "string")
+    return [word.column for word in words if word.scope and _is_misread_name(word.node, word.scope, query)]
 
 
-def _is_misread_name(word: Reference, query: Query) -> bool:
-    node, sources = word.node, word.scope.sources if word.scope else ()
-    parent = node.parent
-    if not sources or not all(source.columns for source in sources) or not isinstance(parent, _COMPARISONS):
+def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
+    if not scope.sources or not all(source.columns for source in scope.sources):
         return False
-    others = [part for part in query.find(exp.Expr, within=parent) if part.parent is parent and part is not node]
-    return bool(others) and all(isinstance(other, exp.Literal) for other in others)
+    sources = (source for level in iterate_enclosing_scopes(scope) for source in level.sources)
+    near = _find_nearest(word.name, sorted({name for source in sources for name in (source.columns or {}).values()}))
+    node, parent = word, word.parent
+    while isinstance(parent, _CALLS) and not isinstance(parent, _CHOICES) and not is_aggregate_call(parent):
+        is_only = isinstance(parent, exp.Binary) or len(query.find(exp.Column, within=parent)) == 1
+        if not is_only or _names_column(parent, query):
+            return bool(near) and isinstance(parent, _ARITHMETIC)
+        node, parent = parent, parent.parent
+    if isinstance(parent, exp.Distinct) and len(parent.expressions) == 1:
+        parent = parent.parent
+    if isinstance(parent, exp.Group | exp.Ordered) or node.arg_key == "partition_by":
+        return bool(near) or node is word
+    if parent is not None and is_aggregate_call(parent) and get_argument(parent) is node:
+        counts_rows = isinstance(parent, exp.Count) and node.parent is parent  # by any text
+        is_only = isinstance(parent, exp.Anonymous) or not parent.expressions
+        return is_only and (bool(near) or (node is word and not counts_rows))
+    if isinstance(parent, _COMPARISONS):
+        others = [part for part in query.find(exp.Expr, within=parent) if part.parent is parent and part is not node]
+        if node is word and others and all(isinstance(other, exp.Literal | exp.Null) for other in others):
+            return True
+        is_whole_on = isinstance(parent.parent, exp.Join)  # without it each row would be joined with each
+        is_name = is_whole_on or not _names_column(parent, query, scope if parent.this is node else None)
+        return bool(near) and is_name
+    item = parent if isinstance(parent, exp.Alias) else node
+    is_shown = any(item is other for other in scope.select.expressions)
+    return bool(near) and is_shown and not _is_label(word.name, item, near, scope, query)
 
 
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between)
+def _names_column(node: exp.Expr, query: Query, scope: Scope | None = None) -> bool:
+    """Whether an expression names a column, in a given scope if any."""
+    references = filter(None, map(query.at, query.find(exp.Column, within=node)))
+    return any(reference.kind != "string" and scope in (None, reference.scope) for reference in references)
+
+
+def _is_label(text: str, item: exp.Expr, near: str, scope: Scope, query: Query) -> bool:
+    """Whether a text in the SELECT list tells what stands beside it, or from which part of a UNION a row comes."""
+    select, top = scope.select, scope.select
+    refs = (ref for ref in query.resolution.references if ref.scope is scope and ref.clause == "select")
+    if any(ref.kind == "column" and ref.column.casefold() == near.casefold() for ref in refs):
+        return True
+    is_part = set(split_name(text)) < set(split_name(near))
+    is_table = any(stem_name(text) == stem_name(source.base_name) for source in scope.sources)
+    is_other = not any(is_word_or_abbreviation(word, split_name(near)) for word in split_name(item.alias))
+    is_of_all = bool(query.find_aggregates(scope)) and not select.args.get("group")
+    if is_part or is_table or is_of_all or (item.alias and is_other) or any(other.is_star for other in select.selects):
+        return True
+    while isinstance(top.parent, exp.SetOperation):
+        top = top.parent
+    place = next(index for index, other in enumerate(select.selects) if other is item)
+    arms = () if top is select else top.find_all(exp.Select)
+    others = [query.literal(arm.selects[place].unalias()) for arm in arms if place < len(arm.selects)]
+    return any(isinstance(other, str) and other != text for other in others)
+
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between, exp.Is)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div)
+_CALLS = (exp.Paren, exp.Neg, exp.Collate, exp.Func, exp.DPipe, *_ARITHMETIC)
+_CHOICES = (exp.Case, exp.If, exp.Connector)  # whose texts are labels
 
 
 _ENUM_ERROR = re.compile(r'invalid input value for enum (?:.*\.)?"?([^".]+)"?: "(.*)"', re.DOTALL)
@@ -187,21 +246,26 @@ def mend_enum_comparisons(sql: str, error: str, schema: Schema) -> CorrectedQuer
     query = Query.of(sql, schema.dialect, schema)
     columns = [column for table in schema.tables for column in table.columns]
     enums = {column.name for column in columns if column.type.rpartition(".")[2].strip('"') == match[1]}
-    refused = {id(text) for text in query.find(exp.Literal) if text.is_string and text.name == match[2]}
-    names: dict[int, exp.Identifier] = {}
-    for node in query.find(exp.EQ, exp.NEQ, exp.In, exp.Case):
+    if not any(text.is_string and text.name == match[2] for text in query.find(exp.Literal)):
+        return None
+    names: dict[int, _NameCorrection] = {}
+    for node in query.find(exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Case):
         texts = [branch.this for branch in node.args["ifs"]] if isinstance(node, exp.Case) else node.expressions
-        sides = [node.args.get("this"), node.args.get("expression")]
-        if refused.isdisjoint(map(id, [*texts, *sides])):
+        sides = [side for side in (*texts, node.args.get("this"), node.args.get("expression")) if side is not None]
+        # More of its texts may be lacking than the one that the engine names.
+        if not any(text.is_string for side in sides for text in query.find(exp.Literal, within=side)):
             continue
         for side in sides:
+            for kind in query.find(exp.DataType, within=side) if isinstance(side, exp.Cast | exp.Any) else ():
+                name = kind.args.get("kind")
+                if isinstance(name, exp.Identifier) and name.name == match[1] and "start" in name.meta:
+                    names[id(name)] = _NameCorrection([name], "text")
             if isinstance(side, exp.Column) and isinstance(side.this, exp.Identifier):
                 column = query.column(side)
                 # What a sub-query hands on has no type here: it is known by its name.
-                is_enum = column.schema.name in enums if column is not None else side.name in enums
-                names |= {id(side): side.this} if is_enum else {}
-    places = [_NameCorrection([name], f"{query.text(name)}::text") for name in names.values()]
-    return CorrectedQuery(_apply_name_corrections(query, places), {}) if places else None
+                if column.schema.name in enums if column is not None else side.name in enums:
+                    names[id(side)] = _NameCorrection([side.this], f"{query.text(side.this)}::text")
+    return CorrectedQuery(_apply_name_corrections(query, names.values()), {}) if names else None
 
 
 def _find_nearest(name: str, names: Collection[str]) -> str:

@@ -115,6 +115,8 @@ class _NameResolver:
             shape = self.resolve_query(node.this, parent)
             self._resolve_order_and_limit(node, shape, parent)
             return shape
+        if isinstance(node, exp.Pivot):  # its rows tell what columns it has
+            return _QueryOutputs()
         for child in node.iter_expressions():
             self._add_column_references(child, parent, "select")
         if isinstance(node, exp.Values) and node.expressions:

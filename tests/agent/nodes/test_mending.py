@@ -56,6 +56,64 @@ def test_a_double_quoted_name_that_no_column_has_goes_back(tmp_path: Path, condi
 @pytest.mark.parametrize(
     "sql",
     [
+        'SELECT "custmer_id" FROM customers',
+        'SELECT DISTINCT upper("ctiy") FROM customers',
+        'SELECT "ctiy", count(*) FROM customers GROUP BY "ctiy"',
+        'SELECT city FROM customers ORDER BY "joined"',
+        'SELECT sum("revenue") FROM customers',
+        'SELECT count(DISTINCT "town") FROM customers',
+        'SELECT max("ctiy") FROM customers',
+        'SELECT city, row_number() OVER (PARTITION BY "country" ORDER BY city) FROM customers',
+        "SELECT city FROM customers WHERE lower(\"ctiy\") = 'bern'",
+        'SELECT a.city FROM customers a JOIN customers b ON a.customer_id = "custmer_id"',
+        'WITH c AS (SELECT city FROM customers) SELECT "ctiy" FROM c',
+        'SELECT city FROM customers UNION SELECT "ctiy" FROM customers',
+        'SELECT "ctiy" FROM custmers',
+    ],
+)
+def test_a_name_that_sqlite_reads_as_a_text_goes_back(tmp_path: Path, sql: str) -> None:
+    model = writes(sql, "SELECT city FROM customers")
+    with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none"}) as agent:
+        answer = agent.ask("Which cities do the customers live in?")
+    assert answer.sql == "SELECT city FROM customers"
+    assert "no such column: " in str(model.prompts[1])
+    assert not any("read it as a text" in note for note in answer.notes)
+
+
+def test_a_name_given_again_is_answered_with_a_remark(tmp_path: Path) -> None:
+    sql = 'SELECT "ctiy" FROM customers'
+    model = writes(sql, sql)
+    with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none"}) as agent:
+        answer = agent.ask("Which cities do the customers live in?")
+    assert (len(model.prompts), answer.status, answer.sql) == (2, "converged", sql)
+    assert [tuple(row) for row in answer.rows] == [("ctiy",), ("ctiy",)]
+    assert "ctiy is no column: SQLite read it as a text" in answer.notes
+
+
+@pytest.mark.parametrize("settings", [{"max_attempts": 1}, {"turn_calls": 1}])
+def test_a_name_is_answered_with_a_remark_where_nothing_may_be_asked_again(
+    tmp_path: Path, settings: dict[str, int]
+) -> None:
+    model = writes('SELECT "ctiy" FROM customers')
+    with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none", **settings}) as agent:
+        answer = agent.ask("Which cities do the customers live in?")
+    assert (len(model.prompts), len(answer.rows)) == (1, 2)
+    assert "ctiy is no column: SQLite read it as a text" in answer.notes
+
+
+def test_without_the_gate_what_sqlite_runs_is_run(tmp_path: Path) -> None:
+    sql = 'SELECT "ctiy" FROM customers'
+    model = writes(sql, sql)
+    with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none", "gate": False}) as agent:
+        answer = agent.ask("Which cities do the customers live in?")
+    assert (answer.sql, len(answer.rows)) == (sql, 2)
+    assert "no such column" not in str(model.prompts)
+    assert not any("read it as a text" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
         'SELECT customer_id FROM customers WHERE city = "Bern"',
         'SELECT customer_id FROM customers WHERE city IN ("Bern", "Paris")',
         'SELECT "Cities" AS label, count(*) FROM customers UNION ALL SELECT "Customers", count(*) FROM customers',
@@ -65,6 +123,15 @@ def test_a_double_quoted_name_that_no_column_has_goes_back(tmp_path: Path, condi
         'SELECT "city:", city FROM customers',
         'SELECT "Citys", count(*) FROM customers',
         'SELECT city || "ctiy" FROM customers',
+        'SELECT "customers", city AS place FROM customers',
+        'SELECT "customer" AS kind, city FROM customers',
+        'SELECT "ctiy", * FROM customers',
+        'SELECT "citys" AS part, customer_id FROM customers UNION SELECT "others", customer_id FROM customers',
+        'SELECT coalesce(city, "ctiy"), count("rows") FROM customers',
+        'SELECT CASE WHEN customer_id = 1 THEN "Citys" ELSE "town" END FROM customers',
+        'SELECT customer_id FROM customers WHERE lower(city) = lower("Citys")',
+        'SELECT city AS "Citi" FROM customers ORDER BY "Citi"',
+        'SELECT "customer_id", date("now", "localtime") FROM customers',
     ],
 )
 def test_a_text_in_double_quotes_stays(tmp_path: Path, sql: str) -> None:
@@ -80,6 +147,12 @@ def test_a_text_in_double_quotes_stays(tmp_path: Path, sql: str) -> None:
     [
         ("m = 'terrible'", "m::text = 'terrible'", "No rows match: no row of surveys has 'terrible' in m."),
         ("s.m IN ('terrible')", "s.m::text IN ('terrible')", "No rows match: no row of surveys has 'terrible' in m."),
+        ("m::mood = 'terrible'", "m::text = 'terrible'", "No rows match: no row of surveys has 'terrible' in m."),
+        (
+            "m = 'terrible' OR m = 'dire'::mood",
+            "m::text = 'terrible' OR m::text = 'dire'::text",
+            "No rows match: no row of surveys has 'terrible' in m and no row of surveys has 'dire' in m.",
+        ),
     ],
 )
 def test_a_text_that_an_enumeration_lacks_is_absent(
@@ -110,6 +183,9 @@ def test_a_text_that_an_enumeration_lacks_is_absent(
             "SELECT count(*) FILTER (WHERE m IN ('good', 'dire')) FROM surveys WHERE 'dire' <> m",
             "m::text IN ('good', 'dire')",
         ),
+        ("SELECT id FROM surveys WHERE m IS NOT DISTINCT FROM 'dire'", "m::text IS NOT DISTINCT FROM 'dire'"),
+        ("SELECT id FROM surveys WHERE m = ANY(ARRAY['dire']::mood[])", "m::text = ANY(ARRAY['dire']::text[])"),
+        ("SELECT id FROM surveys WHERE m = 'dire' AND m > 'good'::mood", "m::text = 'dire' AND m > 'good'::mood"),
     ],
 )
 def test_an_enumeration_is_compared_as_text_wherever_its_text_stands(sql: str, mended: str) -> None:

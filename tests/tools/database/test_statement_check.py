@@ -149,6 +149,13 @@ def test_arrays_are_compared_by_their_operators(condition: str) -> None:
 
 
 @pytest.mark.parametrize("grammar", [GRAMMAR, DUCKDB, MYSQL])
+@pytest.mark.parametrize("inner", ["SELECT id FROM customer", "SELECT 1 UNION SELECT id FROM customer LIMIT 1"])
+def test_some_of_a_query_is_any_of_it(grammar: StatementGrammar, inner: str) -> None:
+    checker, sql = StatementChecker(grammar), f"SELECT id FROM customer WHERE id = SOME ({inner})"
+    assert checker.read(sql, _CATALOGUE) == checker.read(sql.replace("SOME", "ANY"), _CATALOGUE)
+
+
+@pytest.mark.parametrize("grammar", [GRAMMAR, DUCKDB, MYSQL])
 def test_a_column_before_an_arrow_is_read_as_a_column(grammar: StatementGrammar) -> None:
     tree = parse_text("SELECT json_type(secret_of->'a') FROM customer", grammar.dialect)[1][0]
     assert tree is not None

@@ -57,6 +57,8 @@ def shop(dialect: str) -> Schema:
         ("postgres", "SELECT count FROM (SELECT count(*) FROM orders) t"),
         ("postgres", "SELECT g FROM generate_series(1, 3) AS g"),
         ("postgres", "SELECT v.a FROM (VALUES (1, 2)) AS v(a, b)"),
+        ("duckdb", "WITH p AS (PIVOT orders ON id USING sum(total) GROUP BY customer_id) SELECT customer_id FROM p"),
+        ("duckdb", "SELECT n FROM (UNPIVOT orders ON total INTO NAME n VALUE v) AS p WHERE p.v > 3"),
         ("postgres", "SELECT count(*) FILTER (WHERE total > 3) FROM orders FETCH FIRST 3 ROWS WITH TIES"),
         ("postgres", "SELECT ctid, extract(year FROM placed) FROM orders"),
         ("postgres", "SELECT relname FROM pg_class"),

@@ -85,6 +85,9 @@ def test_nearest(index: ValueIndex, column: str, text: str, nearest: str) -> Non
         *((text, ()) for text in ("Solid", "Soldeir Boy")),
         *((text, ()) for text in ("Model S", "model z")),  # another letter, as another number
         ("Modl X", ("Model X",)),
+        *((text, ()) for text in ("Class E Wagon", "Series B7 Saloon")),
+        *((text, ("Class C Wagon",)) for text in ("Clas C Wagon", "Class Wagon")),
+        ("Seires B5 Saloon", ("Series B5 Saloon",)),
     ],
 )
 def test_what_a_short_text_or_one_for_no_value_is_near(tmp_path: Path, text: str, near: tuple[str, ...]) -> None:
@@ -92,6 +95,7 @@ def test_what_a_short_text_or_one_for_no_value_is_near(tmp_path: Path, text: str
     with closing(sqlite3.connect(path)) as made:
         made.execute("CREATE TABLE poll(choice TEXT)")
         texts = ("None of the above", "Null Island", "Unknown Soldier", "Yes", "Leeds", "Iraq", "COED", "Model X", None)
+        texts += ("Class C Wagon", "Series B5 Saloon")
         made.executemany("INSERT INTO poll VALUES (?)", [(text,) for text in texts])
         made.commit()
     with Database.open(path) as database:

@@ -104,6 +104,10 @@ class StatementChecker:
             raise ResultTooLarge(f"the statement has {len(sql):,} characters; the limit is {STATEMENT_LENGTH:,}")
         try:
             tree = self._parse_query(sql).copy()
+            for node in list(tree.find_all(exp.Any)):
+                # Of `= SOME (SELECT 1)` sqlglot drops the parentheses, which it keeps of `= ANY (SELECT 1)`.
+                if isinstance(node.this, exp.Select | exp.SetOperation):
+                    node.set("this", exp.Subquery(this=node.this))
             self._hide_columns(tree, self._check_syntax_tree(tree, catalogue), catalogue)
             output = self._generate_checked_sql(tree, catalogue.own_functions)
             # `FROM t` and `TABLE t` are written as SELECTs.
