@@ -125,7 +125,8 @@ def can_match_columns(left: Sequence[Column], right: Sequence[Column], groups: C
     """
     if len(left) != len(right):
         return False
-    return _have_equal_rows(left, right, groups, groups) or _can_match_rest(left, right, groups, groups, work)
+    as_they_stand = _assign_colours(zip(groups, *left, strict=True), zip(groups, *right, strict=True))
+    return as_they_stand is not None or _can_match_rest(left, right, groups, groups, work)
 
 
 def _can_match_rest(
@@ -141,7 +142,8 @@ def _can_match_rest(
     for position, colour in enumerate(colours[1]):
         by_colour[colour].append(position)
     if len(by_colour) == len(right):
-        return _have_equal_rows(left, [right[by_colour[colour][0]] for colour in colours[0]], rows_a, rows_b)
+        paired = [right[by_colour[colour][0]] for colour in colours[0]]
+        return _assign_colours(zip(rows_a, *left, strict=True), zip(rows_b, *paired, strict=True)) is not None
     index = min(range(len(left)), key=lambda position: len(by_colour[colours[0][position]]))
     others = [*left[:index], *left[index + 1 :]]
     # Columns with the same contents are interchangeable: one of them is enough to try.
@@ -150,10 +152,6 @@ def _can_match_rest(
         if next_rows and _can_match_rest(others, [*right[:position], *right[position + 1 :]], *next_rows, work):
             return True
     return False
-
-
-def _have_equal_rows(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column) -> bool:
-    return Counter(zip(rows_a, *left, strict=True)) == Counter(zip(rows_b, *right, strict=True))
 
 
 def _assign_colours(a: Iterable[object], b: Iterable[object]) -> tuple[Column, Column] | None:

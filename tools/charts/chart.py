@@ -16,6 +16,8 @@ from ..formats import ENGLISH, PLAIN_NUMBER, ColumnFormat, find_babel_locale, fi
 # Kinds of charts; `area`, `pie` and `histogram` are drawn only if a person asks for them.
 Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "histogram"]
 TimeUnit = Literal["year", "quarter", "month", "date", "second"]
+# Points in time; something measured; named groups; numbers or keys that name; bytes, mixtures, nothing but NULL.
+Scale = Literal["time", "number", "category", "label", "none"]
 Picture = Literal["svg", "png", "html"]
 Spec = dict[str, Any]
 
@@ -28,7 +30,7 @@ _TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "date": "%-d %b %
 # Vega's signs for those of Unicode's patterns of dates.
 _UNICODE_SIGNS = "y=%Y yy=%y M=%-m MM=%m MMM=%b MMMM=%B LLL=%b LLLL=%B d=%-d dd=%d H=%-H HH=%H h=%-I hh=%I mm=%M a=%p"
 _SIGNS: dict[str, str] = {sign: code for sign, _, code in (pair.partition("=") for pair in _UNICODE_SIGNS.split())}
-_TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
+_TYPES: dict[Scale, str] = {"time": "temporal", "number": "quantitative"}  # the others are names
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
@@ -37,7 +39,7 @@ class ChartAxis:
     """An axis of a chart."""
 
     title: str
-    scale: Literal["time", "number", "category"]
+    scale: Scale
     unit: TimeUnit = "second"  # of times, the finest part that is given
     form: ColumnFormat = PLAIN_NUMBER  # of numbers
 
@@ -57,8 +59,8 @@ class ChartMark:
 
     x: int | float | str | None  # None only where the chart has no axis `x`
     y: int | float
-    group: str = ""
-    label: str = ""  # what else is known of it, for whoever points at it
+    group: str | None = None
+    label: str | None = None  # what else is known of it, for whoever points at it
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ def make_spec(chart: Chart) -> Spec:
     read as a path or an expression. It is drawn over zero where lengths are compared, and in the order of the result,
     since the query's order is a choice.
     """
-    spec: Spec = {"$schema": SCHEMA, "data": {"values": [_make_data_row(chart, mark) for mark in chart.marks]}}
+    values = [{name: value for name, value in vars(mark).items() if value is not None} for mark in chart.marks]
+    spec: Spec = {"$schema": SCHEMA, "data": {"values": values}}
     spec |= _make_number_layers(chart) if chart.kind == "number" else _make_mark_encoding(chart)
     if chart.title or chart.partial:
         more = {"subtitle": f"the first {len(chart.marks):,} only"} if chart.partial else {}
@@ -129,17 +132,6 @@ def can_render_charts() -> bool:
     return find_spec("vl_convert") is not None
 
 
-def _make_data_row(chart: Chart, mark: ChartMark) -> Spec:
-    group = mark.group if chart.groups else None
-    fields = {"y": mark.y, "x": mark.x, "group": group, "label": mark.label or None}
-    # Readers of JSON hold no integers beyond the exact floats.
-    return {
-        name: float(value) if isinstance(value, int) and abs(value) > 2**53 else value
-        for name, value in fields.items()
-        if value is not None
-    }
-
-
 def _make_number_layers(chart: Chart) -> Spec:
     (mark,) = chart.marks
     large = {"type": "text", "fontSize": 56, "fontWeight": "bold", "text": format_cell(mark.y, chart.y.form), "dy": -12}
@@ -154,9 +146,7 @@ def _make_mark_encoding(chart: Chart) -> Spec:
     drawn: Spec = {"mark": mark, "encoding": {}, "width": _WIDTH, "height": _HEIGHT}
     up = _make_axis_channel("y", chart.y, chart.format_with_unit)
     across = {} if chart.x is None else _make_axis_channel("x", chart.x, chart.format_with_unit)
-    locales = [axis.form.locale for axis in (chart.y, chart.x) if axis is not None]
-    name = next((locale for locale in locales if locale not in ENGLISH), locales[0])
-    drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": _make_chart_locale(chart.format_with_unit, name)}
+    drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": _make_chart_locale(chart.format_with_unit)}
     places: Spec = {"x": across, "y": up}
     if chart.kind in ("line", "point"):  # from zero if that still shows how its values differ
         low, high = min(mark.y for mark in chart.marks), max(mark.y for mark in chart.marks)
@@ -211,8 +201,8 @@ def _make_axis_channel(field: str, axis: ChartAxis, number_format: ColumnFormat)
     at_numbers = unit and unit == number_format.measure
     has_unit = not unit or not axis.title or unit.lower() in axis.title.lower().split()  # as in `price eur`
     title = axis.title if at_numbers or has_unit else f"{axis.title} ({unit})"
-    channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": title or None}
-    if axis.scale == "category":
+    channel: Spec = {"field": field, "type": _TYPES.get(axis.scale, "nominal"), "title": title or None}
+    if axis.scale not in _TYPES:
         channel["sort"] = None
     if axis.scale == "number":
         # In Vega's formats `$` stands for what the locale has before and after an amount.
@@ -225,16 +215,16 @@ def _make_axis_channel(field: str, axis: ChartAxis, number_format: ColumnFormat)
 
 
 @lru_cache(maxsize=64)
-def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
+def _make_chart_locale(form: ColumnFormat) -> dict[str, Any]:
     """Return a format's number marks, and the locale's names of months and days if not English."""
     before, thousands, decimal, after = find_number_marks(form)
     marks = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": [before, after], "minus": "-"}
-    if name in ENGLISH:
+    if form.locale in ENGLISH:
         return {"number": marks}
-    locale = find_babel_locale(name)
+    locale = find_babel_locale(form.locale)
     months, days, clock = locale.months["format"], locale.days["format"], locale.day_periods["format"]["abbreviated"]
     week = (6, 0, 1, 2, 3, 4, 5)  # from Sunday
-    day, moment = _write_time_pattern("date", name), _write_time_pattern("second", name)
+    day, moment = (_write_time_pattern(unit, form.locale) for unit in ("date", "second"))
     return {
         "number": marks,
         "time": {
