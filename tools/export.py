@@ -101,10 +101,9 @@ def export_query(
         DatabaseUnavailable: The database is gone.
         ExportError: The file cannot be written, its form cannot hold the rows, or lacks its package.
     """
-    with _open_export_target(target, database) as file:
-        sink = _ExportSink(file, form, target, formats, headings)
+    with _open_sink(target, form, formats, headings, database) as sink:
         table = database.execute(sql, replace(limits, result_bytes=_BYTES), cancellation, sink)
-        return ExportResult(sink.finish(), table.truncated, form)
+    return ExportResult(sink.rows, table.truncated, form)
 
 
 def export_rows(
@@ -116,12 +115,11 @@ def export_rows(
     headings: Sequence[str] = (),
 ) -> ExportResult:
     """Write given rows to a file or stream, as `export_query` does."""
-    with _open_export_target(target) as file:
-        sink = _ExportSink(file, form, target, formats, headings)
+    with _open_sink(target, form, formats, headings) as sink:
         sink.start(tuple(columns))
         for part in _divide(rows):
             sink.take(part)
-        return ExportResult(sink.finish(), False, form)
+    return ExportResult(sink.rows, False, form)
 
 
 def _divide(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -131,7 +129,7 @@ def _divide(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 def write_file(data: bytes, path: str | Path) -> None:
     """Write a whole file; if that fails, write nothing and raise `ExportError`."""
-    with _open_export_target(path) as file, _raise_as_export_error(path):
+    with _raise_as_export_error(path), replace_file(check_export_target(None, path)) as file:
         file.write(data)
 
 
@@ -199,10 +197,9 @@ class _ExportSink:
         self._writer.send(rows)
         self.rows += len(rows)
 
-    def finish(self) -> int:
-        """Write what comes after the last row; return the number of rows."""
+    def finish(self) -> None:
+        """Write what comes after the last row."""
         next(self._writer, None)
-        return self.rows
 
     def _write(self, columns: Sequence[str]) -> _Writer:
         check_format_installed(self._form)
@@ -214,14 +211,18 @@ class _ExportSink:
 
 
 @contextmanager
-def _open_export_target(target: Target, database: Database | None = None) -> Generator[BinaryIO]:
-    """Yield a file that replaces the target, or is copied to it, only if writing succeeds."""
+def _open_sink(
+    target: Target, form: Format, formats: Formats, headings: Sequence[str], database: Database | None = None
+) -> Generator[_ExportSink]:
+    """Yield a sink whose file replaces the target, or is copied to it, only if writing succeeds."""
     path = check_export_target(database, target) if isinstance(target, str | Path) else None
     with ExitStack() as stack:
         with _raise_as_export_error(target):
             buffer = stack.enter_context(tempfile.SpooledTemporaryFile(_MEMORY_FILE))
             file: Any = stack.enter_context(replace_file(path)) if path else buffer
-        yield file
+        sink = _ExportSink(file, form, target, formats, headings)
+        yield sink
+        sink.finish()
         with _raise_as_export_error(target):  # the last bytes reach the disk here, if it has room for them
             if not isinstance(target, str | Path):
                 file.seek(0)
@@ -367,18 +368,17 @@ def _get_excel_number_format(form: ColumnFormat) -> str:
 
 def _convert_to_excel_value(cell: Cell, form: ColumnFormat) -> PlainCell | datetime:
     """Return a cell as a number, date or text that Excel can store."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
     plain = convert_cell(cell)
-    if isinstance(plain, int) and abs(plain) >= _EXACT:
-        return str(plain)
     if not isinstance(plain, str):
-        return plain
+        return str(plain) if isinstance(plain, int) and abs(plain) >= _EXACT else plain
     moment = parse_date_text(plain) if form.kind in _EXCEL_TIMES else None
     if moment is not None and moment.year >= _EXCEL_YEAR:
         return moment
-    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", plain).encode("utf-8", "replace").decode()
+    return ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", plain).encode("utf-8", "replace").decode()
 
 
-_NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _EXCEL_YEAR = 1901  # its calendar begins in 1900, which it takes for a leap year
 
 

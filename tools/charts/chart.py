@@ -28,8 +28,8 @@ _WIDTH, _HEIGHT, _BAR = 480, 280, 22
 _LONG_LABEL, _MANY_BARS = 10, 8  # characters of names that don't fit under a bar: then the bars lie
 _TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "date": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
 # Vega's signs for those of Unicode's patterns of dates.
-_UNICODE_SIGNS = "y=%Y yy=%y M=%-m MM=%m MMM=%b MMMM=%B LLL=%b LLLL=%B d=%-d dd=%d H=%-H HH=%H h=%-I hh=%I mm=%M a=%p"
-_SIGNS: dict[str, str] = {sign: code for sign, _, code in (pair.partition("=") for pair in _UNICODE_SIGNS.split())}
+_SIGNS = "y=%Y yy=%y M=%-m MM=%m MMM=%b MMMM=%B LLL=%b LLLL=%B d=%-d dd=%d H=%-H HH=%H h=%-I hh=%I mm=%M a=%p"
+_SIGNS_BY_PATTERN = dict(pair.split("=") for pair in _SIGNS.split())
 _TYPES: dict[Scale, str] = {"time": "temporal", "number": "quantitative"}  # the others are names
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
@@ -98,7 +98,14 @@ def make_spec(chart: Chart) -> Spec:
     """
     values = [{name: value for name, value in vars(mark).items() if value is not None} for mark in chart.marks]
     spec: Spec = {"$schema": SCHEMA, "data": {"values": values}}
-    spec |= _make_number_layers(chart) if chart.kind == "number" else _make_mark_encoding(chart)
+    if chart.kind == "number":
+        (mark,) = chart.marks
+        number = {"fontSize": 56, "fontWeight": "bold", "text": format_cell(mark.y, chart.y.form), "dy": -12}
+        texts = (number, {"fontSize": 16, "text": chart.caption or " ", "dy": 34})
+        spec["layer"] = [{"mark": {"type": "text", **text}} for text in texts]
+        spec |= {"width": 320, "height": 140, "config": {"view": {"stroke": None}}}
+    else:
+        spec |= _make_mark_encoding(chart)
     if chart.title or chart.partial:
         more = {"subtitle": f"the first {len(chart.marks):,} only"} if chart.partial else {}
         spec["title"] = {"text": chart.title, "anchor": "start", **more}
@@ -130,14 +137,6 @@ def render_chart_image(spec: Spec, kind: Picture) -> bytes:
 def can_render_charts() -> bool:
     """Whether the package that renders charts as images is installed."""
     return find_spec("vl_convert") is not None
-
-
-def _make_number_layers(chart: Chart) -> Spec:
-    (mark,) = chart.marks
-    large = {"type": "text", "fontSize": 56, "fontWeight": "bold", "text": format_cell(mark.y, chart.y.form), "dy": -12}
-    small = {"type": "text", "fontSize": 16, "text": chart.caption or " ", "dy": 34}
-    layer = [{"mark": large}, {"mark": small}]
-    return {"layer": layer, "width": 320, "height": 140, "config": {"view": {"stroke": None}}}
 
 
 def _make_mark_encoding(chart: Chart) -> Spec:
@@ -187,13 +186,13 @@ def _make_bar_axes(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
     names = {str(mark.x) for mark in chart.marks}
     longest = max(map(len, names))
     bars = len({mark.group for mark in chart.marks}) if chart.groups and chart.kind == "bar" else 1
-    offset = {"field": "group", "sort": None}
-    if longest > _LONG_LABEL or len(names) > _MANY_BARS * 2:
-        across["axis"] = {"labelLimit": 220}
-        places = {"y": across, "x": up} | ({"yOffset": offset} if bars > 1 else {})
-        return places, max(80, len(names) * max(_BAR, 10 * bars))
-    across["axis"] = {"labelAngle": -40 if len(names) > _MANY_BARS and longest > 3 else 0}
-    return {"x": across, "y": up} | ({"xOffset": offset} if bars > 1 else {}), _HEIGHT
+    lie = longest > _LONG_LABEL or len(names) > _MANY_BARS * 2
+    angle = -40 if len(names) > _MANY_BARS and longest > 3 else 0
+    across["axis"] = {"labelLimit": 220} if lie else {"labelAngle": angle}
+    places = {"y": across, "x": up} if lie else {"x": across, "y": up}
+    if bars > 1:
+        places["yOffset" if lie else "xOffset"] = {"field": "group", "sort": None}
+    return places, max(80, len(names) * max(_BAR, 10 * bars)) if lie else _HEIGHT
 
 
 def _make_axis_channel(field: str, axis: ChartAxis, number_format: ColumnFormat) -> Spec:
@@ -248,7 +247,7 @@ def _write_time_pattern(unit: TimeUnit, name: str) -> str:
     pattern = (locale.datetime_skeletons["yMMM"] if unit == "month" else locale.date_formats["medium"]).pattern
     if unit == "second":
         pattern += f" {locale.time_formats['short'].pattern}"
-    text = re.sub(r"'([^']*)'|([A-Za-z])\2*", lambda part: part[1] or _SIGNS.get(part[0], part[0]), pattern)
+    text = re.sub(r"'([^']*)'|([A-Za-z])\2*", lambda part: part[1] or _SIGNS_BY_PATTERN.get(part[0], part[0]), pattern)
     return text.replace("\N{NARROW NO-BREAK SPACE}", " ")  # which browsers do not write
 
 

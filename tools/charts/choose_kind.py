@@ -24,7 +24,6 @@ from .chart import Chart, ChartAxis, ChartMark, Kind, Scale, TimeUnit
 from .wish import ChartRequest
 
 Cells: TypeAlias = Sequence[Cell]
-Values: TypeAlias = Sequence[int | float | str | None]
 
 # Of more rows a chart would be a cloud, and a large specification.
 _MOST_ROWS, _MOST_COLUMNS = 5_000, 50
@@ -166,7 +165,8 @@ def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
     time = result.time
     if time is None or time.distinct_count < 3:
         return None
-    groups = next((column for column in result.of("category", "label") if _has_unique_pairs(time, column)), None)
+    names = result.of("category", "label")
+    groups = next((one for one in names if len({*zip(time.values, one.values, strict=True)}) == result.rows), None)
     if groups is not None and groups.distinct_count <= min(_MOST_GROUPS, result.rows - 1):
         return _make_chart(kind, time, result.measures[:1], groups)
     return _make_chart(kind, time, _find_comparable_measures(result.measures)) if time.has_unique_values else None
@@ -203,7 +203,7 @@ def _make_grouped_bar_chart(result: _ChartData, kind: Kind = "bar") -> Chart | N
         if 1 < groups.distinct_count <= _MOST_GROUPS
         and 1 < across.distinct_count <= _MOST_BARS
         and groups.distinct_count < result.rows > across.distinct_count
-        and _has_unique_pairs(across, groups)
+        and len({*zip(across.values, groups.values, strict=True)}) == result.rows
     ]
     is_additive = min(measure.numbers) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
     is_stacked = is_additive or kind == "stacked"
@@ -264,8 +264,8 @@ def _make_histogram(result: _ChartData) -> Chart | None:
     measure = result.measures[0]
     if measure.distinct_count < 2:
         return None
-    marks = tuple(ChartMark(value, 1) for value in measure.numbers)
-    return Chart("histogram", measure, ChartAxis("number of rows", "number", form=_write_plainly(measure)), marks)
+    rows = ChartAxis("number of rows", "number", form=replace(PLAIN_NUMBER, locale=measure.form.locale))
+    return Chart("histogram", measure, rows, tuple(ChartMark(value, 1) for value in measure.numbers))
 
 
 def _make_any_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
@@ -347,11 +347,6 @@ def _find_step_column(result: _ChartData) -> _ChartColumn | None:
     return replace(first, scale="label", values=tuple(map(str, first.values))) if are_steps else None
 
 
-def _has_unique_pairs(a: _ChartColumn, b: _ChartColumn) -> bool:
-    """Whether no two rows have the same values in both columns."""
-    return len(set(zip(a.values, b.values, strict=True))) == len(a.values)
-
-
 def _find_comparable_measures(measures: Sequence[_ChartColumn]) -> list[_ChartColumn]:
     """Return the first measure and up to three others that can share one axis."""
     sizes = [max(map(abs, column.numbers)) for column in measures]
@@ -388,12 +383,9 @@ def _make_chart(
         return None
     y = measures[0]
     if several:
-        y = replace(y, title="", form=y.form if len({measure.form for measure in measures}) == 1 else _write_plainly(y))
+        alike = len({measure.form for measure in measures}) == 1
+        y = replace(y, title="", form=y.form if alike else replace(PLAIN_NUMBER, locale=y.form.locale))
     return Chart(kind, by, y, marks, "measure" if several else groups.title if groups else "")
-
-
-def _write_plainly(axis: ChartAxis) -> ColumnFormat:
-    return replace(PLAIN_NUMBER, locale=axis.form.locale)
 
 
 def _make_chart_column(index: int, name: str, cells: Cells, form: ColumnFormat) -> _ChartColumn:
@@ -406,7 +398,7 @@ def _make_chart_column(index: int, name: str, cells: Cells, form: ColumnFormat) 
     return column if column.distinct_count else replace(column, scale="none")
 
 
-def _classify_cells(words: Sequence[str], cells: Cells, form: ColumnFormat) -> tuple[Scale, TimeUnit, Values]:
+def _classify_cells(words: Sequence[str], cells: Cells, form: ColumnFormat) -> tuple[Scale, TimeUnit, Cells]:
     """Return the scale of the cells, the unit if they are times, and their values."""
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NO_NUMBER]
     numbers = [cell if isinstance(cell, int | float) and abs(cell) < _LARGEST else None for cell in cells]

@@ -37,7 +37,12 @@ def draw_chart(chart: Chart, console: Console) -> RenderableType:
     elif chart.kind == "point" or (is_plot and len(chart.marks) > _MOST_BARS):
         body = Text(_NO_DOTS if plain else _MISSING, style="dim")
     elif chart.kind == "histogram" and chart.x:
-        body = _draw_bar_chart(_count_values_per_bin(chart, chart.x.form), plain)
+        import numpy
+
+        counts, limits = numpy.histogram([float(mark.x or 0) for mark in chart.marks], _BINS)
+        edges = pairwise(format_cell(float(limit), chart.x.form) for limit in limits)
+        bins = [(" to ".join(ends), "", int(count)) for ends, count in zip(edges, counts, strict=True)]
+        body = _draw_bar_chart(bins, plain)
     else:
         bars = [(chart.x.format(mark.x) if chart.x else "", mark.group or "", mark.y) for mark in chart.marks]
         body = _draw_bar_chart(bars, plain, chart.y.form)
@@ -68,14 +73,6 @@ def _draw_bar_chart(
 
 def _choose_group_colours(groups: Iterable[str]) -> dict[str, str]:
     return dict(zip(dict.fromkeys(groups), cycle(_COLOURS)))
-
-
-def _count_values_per_bin(chart: Chart, form: ColumnFormat) -> list[tuple[str, str, int]]:
-    import numpy
-
-    counts, limits = numpy.histogram([float(mark.x or 0) for mark in chart.marks], _BINS)
-    edges = [format_cell(float(limit), form) for limit in limits]
-    return [(f"{low} to {high}", "", int(count)) for (low, high), count in zip(pairwise(edges), counts, strict=True)]
 
 
 def _draw_line_or_point_plot(chart: Chart, axis: ChartAxis, width: int) -> RenderableType:
