@@ -183,23 +183,19 @@ class _ExportSink:
         self._file, self._target = file, target
         self._form: Format = form
         self._formats, self._headings = formats, headings if form in ("xlsx", "md") else ()
-        self._writer: _Writer = self._write(())
+        self.writer = self._write(())
         self.rows = 0
 
     def start(self, columns: tuple[str, ...]) -> None:
         """Start writing a result with the given columns, from the beginning of the file."""
         self.rows = 0
-        self._writer = self._write(columns)
-        next(self._writer)
+        self.writer = self._write(columns)
+        next(self.writer)
 
     def take(self, rows: Sequence[Row]) -> None:
         """Write the next rows of the result."""
-        self._writer.send(rows)
+        self.writer.send(rows)
         self.rows += len(rows)
-
-    def finish(self) -> None:
-        """Write what comes after the last row."""
-        next(self._writer, None)
 
     def _write(self, columns: Sequence[str]) -> _Writer:
         check_format_installed(self._form)
@@ -222,7 +218,7 @@ def _open_sink(
             file: Any = stack.enter_context(replace_file(path)) if path else buffer
         sink = _ExportSink(file, form, target, formats, headings)
         yield sink
-        sink.finish()
+        next(sink.writer, None)  # writes what comes after the last row
         with _raise_as_export_error(target):  # the last bytes reach the disk here, if it has room for them
             if not isinstance(target, str | Path):
                 file.seek(0)
@@ -396,7 +392,8 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str], _formats: Formats) ->
     with tempfile.TemporaryFile() as buffer:
         while (rows := (yield)) is not None:
             for names, column in zip(kinds, zip(*rows, strict=True), strict=False):
-                names.update(map(_get_arrow_type, column))
+                names |= {_ARROW_TYPES[kind] for kind in set(map(type, column))}
+                names |= {"string" for cell in column if isinstance(cell, int) and cell not in _INT64}
             pickle.dump(rows, buffer)
             parts += 1
         buffer.seek(0)
@@ -414,11 +411,6 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str], _formats: Formats) ->
 
 
 _ARROW_TYPES = {int: "int64", float: "float64", bytes: "binary", str: "string", type(None): ""}
-
-
-def _get_arrow_type(cell: Cell) -> str:
-    """Return the Arrow type that can store a cell; empty for NULL."""
-    return "string" if isinstance(cell, int) and cell not in _INT64 else _ARROW_TYPES[type(cell)]
 
 
 def _convert_to_arrow_value(cell: Cell, kind: str) -> Cell:

@@ -68,8 +68,12 @@ def compare_results(
         [tuple(labels[cell] for cell in column) for column in zip(*rows, strict=True)] for rows in (rows_a, rows_b)
     )
     groupings: Iterable[Column] = [(0,) * len(rows_a)]
-    if ordered:
-        groupings = [_number_runs_of_equal_labels(ties)] if ties is not None else _guess_tie_groupings(left)
+    if ordered and ties is not None:
+        groupings = [_number_runs_of_equal_labels(ties)]
+    elif ordered:  # without ties, then by each sorted column; a constant one would let every order pass
+        columns = [column for column in left if len(set(column)) > 1]
+        rising = [column for column in columns if column in (tuple(sorted(column)), tuple(sorted(column)[::-1]))]
+        groupings = dict.fromkeys([tuple(range(len(rows_a))), *map(_number_runs_of_equal_labels, rising)])
     work = work or WorkLimit(_WORK_CELLS + _WORK_LOOKS * len(rows_a) * len(rows_a[0]))
     try:
         return any(can_match_columns(left, right, groups, work) for groups in groupings)
@@ -104,14 +108,6 @@ def _are_nearly_equal(a: int | float, b: int | float) -> bool:
 def _number_runs_of_equal_labels(ties: Sequence[Hashable]) -> Column:
     """Number the runs of equal neighbouring labels; return one number per label."""
     return tuple(number for number, (_, run) in enumerate(groupby(ties)) for _ in run)
-
-
-def _guess_tie_groupings(columns: Sequence[Column]) -> Iterable[Column]:
-    """Return possible groupings of tied rows: no ties, then the runs of each sorted column."""
-    # A constant column says nothing about the order: it would let every order pass.
-    candidates = [labels for labels in columns if len(set(labels)) > 1]
-    sorted_columns = [labels for labels in candidates if labels in (tuple(sorted(labels)), tuple(sorted(labels)[::-1]))]
-    return dict.fromkeys([tuple(range(len(columns[0]))), *map(_number_runs_of_equal_labels, sorted_columns)])
 
 
 def can_match_columns(left: Sequence[Column], right: Sequence[Column], groups: Column, work: WorkLimit) -> bool:

@@ -10,6 +10,7 @@ from html import escape
 from importlib.util import find_spec
 from typing import Any, Literal
 
+from ..database.table import PlainCell
 from ..errors import ExportError
 from ..formats import ENGLISH, PLAIN_NUMBER, ColumnFormat, find_babel_locale, find_number_marks, format_cell
 
@@ -28,8 +29,8 @@ _WIDTH, _HEIGHT, _BAR = 480, 280, 22
 _LONG_LABEL, _MANY_BARS = 10, 8  # characters of names that don't fit under a bar: then the bars lie
 _TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "date": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
 # Vega's signs for those of Unicode's patterns of dates.
-_SIGNS = "y=%Y yy=%y M=%-m MM=%m MMM=%b MMMM=%B LLL=%b LLLL=%B d=%-d dd=%d H=%-H HH=%H h=%-I hh=%I mm=%M a=%p"
-_SIGNS_BY_PATTERN = dict(pair.split("=") for pair in _SIGNS.split())
+_UNICODE_SIGNS = "y=%Y yy=%y M=%-m MM=%m MMM=%b MMMM=%B LLL=%b LLLL=%B d=%-d dd=%d H=%-H HH=%H h=%-I hh=%I mm=%M a=%p"
+_SIGNS: dict[str, str] = {sign: code for sign, _, code in (pair.partition("=") for pair in _UNICODE_SIGNS.split())}
 _TYPES: dict[Scale, str] = {"time": "temporal", "number": "quantitative"}  # the others are names
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
@@ -57,8 +58,8 @@ class ChartAxis:
 class ChartMark:
     """A data mark of a chart: a bar, a point or a part of a line."""
 
-    x: int | float | str | None  # None only where the chart has no axis `x`
     y: int | float
+    x: PlainCell = None  # None only where the chart has no axis `x`
     group: str | None = None
     label: str | None = None  # what else is known of it, for whoever points at it
 
@@ -75,19 +76,6 @@ class Chart:
     title: str = ""
     partial: bool = False  # whether the result had more rows than these
 
-    @property
-    def format_with_unit(self) -> ColumnFormat:
-        """The format whose unit is shown at the numbers; other axes show units in their titles."""
-        forms = [axis.form for axis in (self.y, self.x) if axis and axis.form.measure]
-        return max(
-            forms, key=lambda form: bool(form.currency), default=replace(PLAIN_NUMBER, locale=self.y.form.locale)
-        )
-
-    @property
-    def caption(self) -> str:
-        """The name of the quantity in a chart of a single number."""
-        return ", ".join(filter(None, (self.y.title, *(mark.label for mark in self.marks))))
-
 
 def make_spec(chart: Chart) -> Spec:
     """Return the chart's Vega-Lite specification as JSON values.
@@ -101,7 +89,7 @@ def make_spec(chart: Chart) -> Spec:
     if chart.kind == "number":
         (mark,) = chart.marks
         number = {"fontSize": 56, "fontWeight": "bold", "text": format_cell(mark.y, chart.y.form), "dy": -12}
-        texts = (number, {"fontSize": 16, "text": chart.caption or " ", "dy": 34})
+        texts = (number, {"fontSize": 16, "text": chart.y.title or " ", "dy": 34})
         spec["layer"] = [{"mark": {"type": "text", **text}} for text in texts]
         spec |= {"width": 320, "height": 140, "config": {"view": {"stroke": None}}}
     else:
@@ -129,9 +117,17 @@ def render_chart_image(spec: Spec, kind: Picture) -> bytes:
         if kind == "png":
             return vl_convert.vegalite_to_png(text, vl_version=_VERSION, allowed_base_urls=[], scale=2.0)
         libraries = vl_convert.javascript_bundle(vl_version=_VERSION)  # pyright: ignore[reportCallIssue] - a default untold
-        return _make_html_page(spec, libraries).encode()
     except ValueError as error:
         raise ExportError(f"the chart cannot be drawn: {str(error).splitlines()[0][:200]}") from None
+    # What a database wrote cannot end the script that it stands in: in JSON every `<` is an escape.
+    data = text.translate({ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"})
+    name = escape(spec.get("title", {"text": "Chart"})["text"])
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f'<script>{libraries}</script></head>\n<body style="background:#fff"><div id="chart"></div>\n'
+        f'<script>vegaEmbed("#chart", {data}, {{"mode": "vega-lite", "actions": false}});</script></body></html>\n'
+    ).encode()
 
 
 def can_render_charts() -> bool:
@@ -143,9 +139,13 @@ def _make_mark_encoding(chart: Chart) -> Spec:
     """Return the part of the specification that sets the position and colour of each mark."""
     mark: Spec = {"type": chart.kind, "tooltip": True}
     drawn: Spec = {"mark": mark, "encoding": {}, "width": _WIDTH, "height": _HEIGHT}
-    up = _make_axis_channel("y", chart.y, chart.format_with_unit)
-    across = {} if chart.x is None else _make_axis_channel("x", chart.x, chart.format_with_unit)
-    drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": _make_chart_locale(chart.format_with_unit)}
+    # The unit of one format is shown at the numbers, money first; other axes show units in their titles.
+    forms = [axis.form for axis in (chart.y, chart.x) if axis and axis.form.measure]
+    plain = replace(PLAIN_NUMBER, locale=chart.y.form.locale)
+    number_format = max(forms, key=lambda form: bool(form.currency), default=plain)
+    up = _make_axis_channel("y", chart.y, number_format)
+    across = {} if chart.x is None else _make_axis_channel("x", chart.x, number_format)
+    drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": _make_chart_locale(number_format)}
     places: Spec = {"x": across, "y": up}
     if chart.kind in ("line", "point"):  # from zero if that still shows how its values differ
         low, high = min(mark.y for mark in chart.marks), max(mark.y for mark in chart.marks)
@@ -223,13 +223,11 @@ def _make_chart_locale(form: ColumnFormat) -> dict[str, Any]:
     locale = find_babel_locale(form.locale)
     months, days, clock = locale.months["format"], locale.days["format"], locale.day_periods["format"]["abbreviated"]
     week = (6, 0, 1, 2, 3, 4, 5)  # from Sunday
-    day, moment = (_write_time_pattern(unit, form.locale) for unit in ("date", "second"))
     return {
         "number": marks,
         "time": {
-            "dateTime": moment,
-            "date": day,
-            "time": moment.removeprefix(day).strip(),
+            # Vega asks for these three, which no axis uses.
+            **dict.fromkeys(("dateTime", "date", "time"), _write_time_pattern("second", form.locale)),
             "periods": [clock.get("am", "AM"), clock.get("pm", "PM")],
             "days": [days["wide"][day] for day in week],
             "shortDays": [days["abbreviated"][day] for day in week],
@@ -247,20 +245,5 @@ def _write_time_pattern(unit: TimeUnit, name: str) -> str:
     pattern = (locale.datetime_skeletons["yMMM"] if unit == "month" else locale.date_formats["medium"]).pattern
     if unit == "second":
         pattern += f" {locale.time_formats['short'].pattern}"
-    text = re.sub(r"'([^']*)'|([A-Za-z])\2*", lambda part: part[1] or _SIGNS_BY_PATTERN.get(part[0], part[0]), pattern)
+    text = re.sub(r"'([^']*)'|([A-Za-z])\2*", lambda part: part[1] or _SIGNS.get(part[0], part[0]), pattern)
     return text.replace("\N{NARROW NO-BREAK SPACE}", " ")  # which browsers do not write
-
-
-def _make_html_page(spec: Spec, libraries: str) -> str:
-    """Return an HTML page that draws a chart without network access.
-
-    What a database wrote cannot end the script that it stands in: in JSON every `<` is an escape.
-    """
-    data = json.dumps(spec).translate({ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"})
-    name = escape(spec.get("title", {"text": "Chart"})["text"])
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        f'<script>{libraries}</script></head>\n<body style="background:#fff"><div id="chart"></div>\n'
-        f'<script>vegaEmbed("#chart", {data}, {{"mode": "vega-lite", "actions": false}});</script></body></html>\n'
-    )

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import pairwise, permutations
 from typing import TypeAlias, get_args
 
-from ..database.table import Cell
+from ..database.table import Cell, PlainCell
 from ..formats import PLAIN_NUMBER, ColumnFormat, choose_column_formats, format_cell
 from ..terminal import sanitize_text
 from ..words import ISO_TIME, humanize_name, split_name, stem_english_word
@@ -24,6 +24,7 @@ from .chart import Chart, ChartAxis, ChartMark, Kind, Scale, TimeUnit
 from .wish import ChartRequest
 
 Cells: TypeAlias = Sequence[Cell]
+Values: TypeAlias = Sequence[PlainCell]
 
 # Of more rows a chart would be a cloud, and a large specification.
 _MOST_ROWS, _MOST_COLUMNS = 5_000, 50
@@ -59,7 +60,7 @@ class _ChartColumn(ChartAxis):
     """A result column, prepared as an axis of a chart."""
 
     index: int = 0
-    values: tuple[int | float | str | None, ...] = ()  # finite numbers, times as `YYYY-MM-DDTHH:MM:SS`, else texts
+    values: tuple[PlainCell, ...] = ()  # finite numbers, times as `YYYY-MM-DDTHH:MM:SS`, else texts
     words: tuple[str, ...] = ()  # of its name, in lower case
 
     @cached_property
@@ -95,8 +96,7 @@ class _ChartColumn(ChartAxis):
         """Whether the column's name means shares and the numbers add up to 1 or 100."""
         if not _SHARES.intersection(self.words) or len(self.numbers) < 2 or min(self.numbers) < 0:
             return False
-        total = math.fsum(self.numbers)
-        return any(math.isclose(total, target, rel_tol=0.02) for target in (1, 100))
+        return any(math.isclose(math.fsum(self.numbers), whole, rel_tol=0.02) for whole in (1, 100))
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,8 @@ def _make_number_chart(result: _ChartData) -> Chart | None:
     if result.rows != 1 or others or len(result.columns) > 3:
         return None
     label = ", ".join(column.format(column.values[0]) for column in result.of("time", "category", "label"))
-    return Chart("number", None, measure, (ChartMark(None, measure.numbers[0], label=label or None),))
+    caption = replace(measure, title=", ".join(filter(None, (measure.title, label))))
+    return Chart("number", None, caption, (ChartMark(measure.numbers[0], label=label or None),))
 
 
 def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
@@ -246,26 +247,23 @@ def _make_distinct_point_chart(result: _ChartData) -> Chart | None:
     chart = _make_scatter_chart(result)
     if chart is None or (result.time and (result.has_keys or result.rows > _MOST_EVENTS)):
         return None
-    across, up = {mark.x for mark in chart.marks}, {mark.y for mark in chart.marks}
     places = {(mark.x, mark.y) for mark in chart.marks}
-    enough = min(len(across), len(up)) >= _FEWEST_POINTS and 2 * len(places) >= len(chart.marks)
-    return chart if enough else None
+    fewest = min(len(set(values)) for values in zip(*places, strict=True))
+    return chart if fewest >= _FEWEST_POINTS and 2 * len(places) >= len(chart.marks) else None
 
 
 def _make_two_scale_scatter_chart(result: _ChartData) -> Chart | None:
     """Return a scatter chart of two measures whose sizes differ too much for one axis."""
     unlike = len(result.measures) == 2 and len(_find_comparable_measures(result.measures)) == 1
-    if not unlike or result.rows < 2 * _FEWEST_POINTS or not _find_row_name_column(result):
-        return None
-    return _make_distinct_point_chart(result)
+    is_named = result.rows >= 2 * _FEWEST_POINTS and _find_row_name_column(result) is not None
+    return _make_distinct_point_chart(result) if unlike and is_named else None
 
 
 def _make_histogram(result: _ChartData) -> Chart | None:
     measure = result.measures[0]
-    if measure.distinct_count < 2:
-        return None
     rows = ChartAxis("number of rows", "number", form=replace(PLAIN_NUMBER, locale=measure.form.locale))
-    return Chart("histogram", measure, rows, tuple(ChartMark(value, 1) for value in measure.numbers))
+    marks = tuple(ChartMark(1, value) for value in measure.numbers)
+    return Chart("histogram", measure, rows, marks) if measure.distinct_count > 1 else None
 
 
 def _make_any_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
@@ -350,11 +348,9 @@ def _find_step_column(result: _ChartData) -> _ChartColumn | None:
 def _find_comparable_measures(measures: Sequence[_ChartColumn]) -> list[_ChartColumn]:
     """Return the first measure and up to three others that can share one axis."""
     sizes = [max(map(abs, column.numbers)) for column in measures]
-    return [
-        column
-        for column, size in zip(measures, sizes, strict=True)
-        if column is measures[0] or (0 < sizes[0] <= _ALIKE * size and size <= _ALIKE * sizes[0])
-    ][:4]
+    pairs = zip(measures[1:], sizes[1:], strict=True)
+    alike = [column for column, size in pairs if 0 < sizes[0] <= _ALIKE * size and size <= _ALIKE * sizes[0]]
+    return [*measures[:1], *alike[:3]]
 
 
 def _make_chart(
@@ -370,8 +366,8 @@ def _make_chart(
     several = len(measures) > 1
     marks = tuple(
         ChartMark(
-            by and by.values[row],
             value,
+            by and by.values[row],
             measure.title if several else groups and groups.format(groups.values[row]),
             (label and label.format(label.values[row])) or None,
         )
@@ -394,11 +390,10 @@ def _make_chart_column(index: int, name: str, cells: Cells, form: ColumnFormat) 
     scale, unit, values = _classify_cells(words, cells, form)
     if scale in ("category", "label"):
         values = [_NOTHING if value is None else _shorten_axis_text(format_cell(value, form)) for value in values]
-    column = _ChartColumn(title, scale, unit, form, index, tuple(values), words)
-    return column if column.distinct_count else replace(column, scale="none")
+    return _ChartColumn(title, scale, unit, form, index, tuple(values), words)
 
 
-def _classify_cells(words: Sequence[str], cells: Cells, form: ColumnFormat) -> tuple[Scale, TimeUnit, Cells]:
+def _classify_cells(words: Sequence[str], cells: Cells, form: ColumnFormat) -> tuple[Scale, TimeUnit, Values]:
     """Return the scale of the cells, the unit if they are times, and their values."""
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NO_NUMBER]
     numbers = [cell if isinstance(cell, int | float) and abs(cell) < _LARGEST else None for cell in cells]

@@ -27,7 +27,7 @@ def draw_chart(chart: Chart, console: Console) -> RenderableType:
     """Return a chart as a Rich renderable that fits the width of the console."""
     plain = console.options.ascii_only or console.options.legacy_windows
     if chart.kind == "number":
-        return Group(Text.assemble((format_cell(chart.marks[0].y, chart.y.form), "bold"), f"  {chart.caption}"))
+        return Group(Text.assemble((format_cell(chart.marks[0].y, chart.y.form), "bold"), f"  {chart.y.title}"))
     divided = f"{chart.y.title} of {chart.groups}" if chart.groups else chart.y.title
     about = f"{chart.y.title or 'measures'} by {chart.x.title}" if chart.x else divided
     about = ", ".join(filter(None, (about, "the first rows only" if chart.partial else "")))
