@@ -26,7 +26,6 @@ LISTED = {
     "agent/model/chat.py:_MaskingTranslator.perform": HAND_OVER,
     "agent/model/choose_model.py:_open_provider": f"a chat model's constructor: {FOREIGN}",
     "agent/effects.py:start_in_thread.run_function": HAND_OVER,
-    "tools/charts/chart.py:render_chart_image": "the renderer's own error",
     "tools/database/estimate.py:add_estimated_rows": "a number beyond what SQLite holds",
     "tools/database/dialects.py:parse_tokens": "sqlglot's parser, whose errors on odd texts are of any kind",
     "tools/database/duckdb/files.py:NamedFileSystem._find_path": "a file that is not the database's",

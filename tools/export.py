@@ -13,7 +13,7 @@ import pickle
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -64,7 +64,7 @@ _FORMULA = re.compile(
 _WORDS, _LONGEST_NAME = re.compile(r"[^\W_]+"), 60
 _MARKDOWN = re.compile(r"[\\`*\[\]|<>&~]|(?<!\w)_|_(?!\w)")
 
-_SHEET_ROWS = 1_048_576  # what a sheet of Excel's holds
+_SHEET_ROWS = 1_048_575  # what a sheet of Excel's holds below its header
 _EXACT = 10**15  # Excel keeps fifteen digits: longer integers are written as text, so that none is changed
 _PART_ROWS = 20_000
 _INT64 = range(-(2**63), 2**63)
@@ -101,11 +101,9 @@ def export_query(
         DatabaseUnavailable: The database is gone.
         ExportError: The file cannot be written, its form cannot hold the rows, or lacks its package.
     """
-    _reject_database_target(database, target)
-    with _open_export_target(target) as file:
-        sink = _ExportSink(file, form, target, formats, headings)
+    with _open_sink(target, form, formats, headings, database) as sink:
         table = database.execute(sql, replace(limits, result_bytes=_BYTES), cancellation, sink)
-        return ExportResult(sink.finish(), table.truncated, form)
+    return ExportResult(sink.rows, table.truncated, form)
 
 
 def export_rows(
@@ -117,27 +115,39 @@ def export_rows(
     headings: Sequence[str] = (),
 ) -> ExportResult:
     """Write given rows to a file or stream, as `export_query` does."""
-    with _open_export_target(target) as file:
-        sink = _ExportSink(file, form, target, formats, headings)
+    with _open_sink(target, form, formats, headings) as sink:
         sink.start(tuple(columns))
-        iterator = iter(rows)
-        while part := list(islice(iterator, _PART_ROWS)):
+        for part in _divide(rows):
             sink.take(part)
-        return ExportResult(sink.finish(), False, form)
+    return ExportResult(sink.rows, False, form)
+
+
+def _divide(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    iterator = iter(rows)
+    yield from iter(lambda: list(islice(iterator, _PART_ROWS)), [])
 
 
 def write_file(data: bytes, path: str | Path) -> None:
     """Write a whole file; if that fails, write nothing and raise `ExportError`."""
-    with _open_export_target(path) as file, _raise_as_export_error(path):
+    with _raise_as_export_error(path), replace_file(check_export_target(None, path)) as file:
         file.write(data)
 
 
-def check_export_target(database: Database, target: str | Path) -> None:
-    """Raise `ExportError` if a file cannot be written at `target`."""
-    _reject_database_target(database, target)
-    folder = _resolve_path(target).parent
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ExportError(f"cannot write {target}: you may not write into {folder}")
+def check_export_target(database: Database | None, target: str | Path) -> Path:
+    """Return a target's path, links resolved; raise `ExportError` if no file can be written there."""
+    path = Path(os.path.realpath(target))
+    if path.exists():
+        place = database.location if database else ""
+        same = os.path.exists(place) and any(os.path.samefile(place, item) for item in (path, path.parent))
+        if same or fnmatch(str(path), place):
+            raise ExportError(f"{target} is the database itself, or a part of it: name another file")
+        if not path.is_file():
+            raise ExportError(f"cannot write {target}: it exists already and is not a file")
+    if not path.parent.is_dir():
+        raise ExportError(f"cannot write {target}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise ExportError(f"cannot write {target}: you may not write into {path.parent}")
+    return path
 
 
 def check_format_installed(form: Format) -> None:
@@ -173,24 +183,19 @@ class _ExportSink:
         self._file, self._target = file, target
         self._form: Format = form
         self._formats, self._headings = formats, headings if form in ("xlsx", "md") else ()
-        self._writer: _Writer = self._write(())
+        self.writer = self._write(())
         self.rows = 0
 
     def start(self, columns: tuple[str, ...]) -> None:
         """Start writing a result with the given columns, from the beginning of the file."""
         self.rows = 0
-        self._writer = self._write(columns)
-        next(self._writer)
+        self.writer = self._write(columns)
+        next(self.writer)
 
     def take(self, rows: Sequence[Row]) -> None:
         """Write the next rows of the result."""
-        self._writer.send(rows)
+        self.writer.send(rows)
         self.rows += len(rows)
-
-    def finish(self) -> int:
-        """Write what comes after the last row; return the number of rows."""
-        next(self._writer, None)
-        return self.rows
 
     def _write(self, columns: Sequence[str]) -> _Writer:
         check_format_installed(self._form)
@@ -202,35 +207,24 @@ class _ExportSink:
 
 
 @contextmanager
-def _open_export_target(target: Target) -> Generator[BinaryIO]:
-    """Yield a file that replaces the target only if writing succeeds."""
-    manager = replace_file(_resolve_path(target)) if isinstance(target, str | Path) else _open_stream_buffer(target)
+def _open_sink(
+    target: Target, form: Format, formats: Formats, headings: Sequence[str], database: Database | None = None
+) -> Generator[_ExportSink]:
+    """Yield a sink whose file replaces the target, or is copied to it, only if writing succeeds."""
+    path = check_export_target(database, target) if isinstance(target, str | Path) else None
     with ExitStack() as stack:
         with _raise_as_export_error(target):
-            file = stack.enter_context(manager)
-        yield file
+            buffer = stack.enter_context(tempfile.SpooledTemporaryFile(_MEMORY_FILE))
+            file: Any = stack.enter_context(replace_file(path)) if path else buffer
+        sink = _ExportSink(file, form, target, formats, headings)
+        yield sink
+        next(sink.writer, None)  # writes what comes after the last row
         with _raise_as_export_error(target):  # the last bytes reach the disk here, if it has room for them
+            if not isinstance(target, str | Path):
+                file.seek(0)
+                shutil.copyfileobj(file, target)
+                target.flush()
             stack.pop_all().close()
-
-
-@contextmanager
-def _open_stream_buffer(stream: BinaryIO) -> Generator[BinaryIO]:
-    """Yield a temporary file whose content is copied to the stream at the end."""
-    with tempfile.SpooledTemporaryFile(_MEMORY_FILE) as file:
-        yield file  # pyright: ignore[reportReturnType] - it is one in all but its declared type
-        file.seek(0)
-        shutil.copyfileobj(file, stream)
-        stream.flush()
-
-
-def _resolve_path(target: str | Path) -> Path:
-    """Return the path with links resolved; raise `ExportError` if it cannot be written."""
-    path = Path(os.path.realpath(target))
-    if path.exists() and not path.is_file():
-        raise ExportError(f"cannot write {target}: it exists already and is not a file")
-    if not path.parent.is_dir():
-        raise ExportError(f"cannot write {target}: there is no folder {path.parent}")
-    return path
 
 
 @contextmanager
@@ -245,16 +239,6 @@ def _raise_as_export_error(target: Target) -> Generator[None]:
         raise ExportError(f"{message}{error.strerror or error}") from None
     except (ValueError, TypeError, OverflowError) as error:
         raise ExportError(f"{message}{type(error).__name__}: {error}") from error
-
-
-def _reject_database_target(database: Database, target: Target) -> None:
-    """Raise `ExportError` if the target is the database or one of the database's files."""
-    if not isinstance(target, str | Path) or not os.path.exists(target):
-        return
-    location, path = database.location, os.path.realpath(target)
-    same = os.path.exists(location) and any(os.path.samefile(location, item) for item in (path, os.path.dirname(path)))
-    if same or fnmatch(path, location):
-        raise ExportError(f"{target} is the database itself, or a part of it: name another file")
 
 
 # Writes a header, takes rows part by part, and ends when it gets None.
@@ -325,14 +309,14 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _W
 
     book = Workbook(write_only=True)
     sheet: Any = book.create_sheet("result")
-    room = _SHEET_ROWS - 1
+    room = _SHEET_ROWS
     rows: Sequence[Row] | None = yield
     # Widths and the frozen header have to be there before the first row is.
-    texts = [columns, *format_rows((rows or ())[:_MEASURED_ROWS], formats)]
     sheet.freeze_panes = "A2"
-    for place in range(len(columns)):
-        longest = max(len(line[place] or "") for line in texts)
-        sheet.column_dimensions[get_column_letter(place + 1)].width = min(longest, _WIDEST) + 4
+    texts = zip(columns, *format_rows((rows or ())[:_MEASURED_ROWS], formats), strict=True)
+    for place, column in enumerate(texts, 1):
+        longest = max(len(text or "") for text in column)
+        sheet.column_dimensions[get_column_letter(place)].width = min(longest, _WIDEST) + 4
     # A line's cells are written at once, and used again for the next one.
     heads, cells = ([WriteOnlyCell(sheet) for _ in columns] for _ in range(2))
     for head, cell, form in zip(heads, cells, formats, strict=True):
@@ -349,8 +333,7 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _W
     while rows is not None:
         room -= len(rows)
         if room < 0:
-            problem = f"a sheet holds {_SHEET_ROWS - 1:,} rows"
-            raise ExportError(f"{problem}: use csv or parquet, or ask for fewer with --limit")
+            raise ExportError(f"a sheet holds {_SHEET_ROWS:,} rows: use csv or parquet, or ask for fewer with --limit")
         for row in rows:
             append_line(cells, map(_convert_to_excel_value, row, formats))
         rows = yield
@@ -381,18 +364,17 @@ def _get_excel_number_format(form: ColumnFormat) -> str:
 
 def _convert_to_excel_value(cell: Cell, form: ColumnFormat) -> PlainCell | datetime:
     """Return a cell as a number, date or text that Excel can store."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
     plain = convert_cell(cell)
-    if isinstance(plain, int) and abs(plain) >= _EXACT:
-        return str(plain)
     if not isinstance(plain, str):
-        return plain
+        return str(plain) if isinstance(plain, int) and abs(plain) >= _EXACT else plain
     moment = parse_date_text(plain) if form.kind in _EXCEL_TIMES else None
     if moment is not None and moment.year >= _EXCEL_YEAR:
         return moment
-    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", plain).encode("utf-8", "replace").decode()
+    return ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", plain).encode("utf-8", "replace").decode()
 
 
-_NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _EXCEL_YEAR = 1901  # its calendar begins in 1900, which it takes for a leap year
 
 
@@ -406,28 +388,24 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str], _formats: Formats) ->
     from pyarrow import parquet
 
     kinds: list[set[str]] = [set() for _ in columns]
-    part: list[Row] = []
     parts = 0
     with tempfile.TemporaryFile() as buffer:
-        rows: Sequence[Row] | None = ()
-        while rows is not None:
-            rows = yield
-            part += rows or ()
-            if part and (rows is None or len(part) >= _PART_ROWS):
-                for names, column in zip(kinds, zip(*part, strict=True), strict=True):
-                    names.update(filter(None, map(_get_arrow_type, column)))
-                pickle.dump(part, buffer)
-                part, parts = [], parts + 1
-        numbers = {"int64", "float64"}
-        types = ["float64" if names == numbers else names.pop() if len(names) == 1 else "string" for names in kinds]
+        while (rows := (yield)) is not None:
+            for names, column in zip(kinds, zip(*rows, strict=True), strict=False):
+                names |= {_ARROW_TYPES[kind] for kind in set(map(type, column))}
+                names |= {"string" for cell in column if isinstance(cell, int) and cell not in _INT64}
+            pickle.dump(rows, buffer)
+            parts += 1
+        buffer.seek(0)
+        written = (pickle.load(buffer) for _ in range(parts))  # noqa: S301 - to a file without a name
+        kinds = [{"float64"} if "float64" in names <= {"int64", "float64", ""} else names - {""} for names in kinds]
+        types = [names.pop() if len(names) == 1 else "string" for names in kinds]
         schema = pyarrow.schema(list(zip(_number_duplicate_names(columns), types, strict=True)))
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-            buffer.seek(0)
-            for _ in range(parts):
-                cells = zip(*pickle.load(buffer), strict=True)  # noqa: S301 - written above, to a file without a name
+            for part in _divide(chain.from_iterable(written)):
                 arrays = [
                     pyarrow.array([_convert_to_arrow_value(cell, kind) for cell in column], kind)
-                    for column, kind in zip(cells, types, strict=True)
+                    for column, kind in zip(zip(*part, strict=True), types, strict=True)
                 ]
                 writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
 
@@ -435,18 +413,12 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str], _formats: Formats) ->
 _ARROW_TYPES = {int: "int64", float: "float64", bytes: "binary", str: "string", type(None): ""}
 
 
-def _get_arrow_type(cell: Cell) -> str:
-    """Return the Arrow type that can store a cell; empty for NULL."""
-    return "string" if isinstance(cell, int) and cell not in _INT64 else _ARROW_TYPES[type(cell)]
-
-
 def _convert_to_arrow_value(cell: Cell, kind: str) -> Cell:
     """Return a cell converted to the given Arrow type."""
-    if isinstance(cell, int) and kind == "float64":
-        return float(cell)  # Arrow refuses whole numbers that a float holds only nearly
-    if cell is None or kind != "string":
-        return cell
-    return str(convert_cell(cell)).encode("utf-8", "replace").decode()
+    if kind == "string" and cell is not None:
+        return str(convert_cell(cell)).encode("utf-8", "replace").decode()
+    # Arrow refuses whole numbers that a float holds only nearly.
+    return float(cell) if kind == "float64" and isinstance(cell, int) else cell
 
 
 _WRITERS: dict[Format, Callable[[BinaryIO, Sequence[str], Formats], _Writer]] = {

@@ -68,8 +68,12 @@ def compare_results(
         [tuple(labels[cell] for cell in column) for column in zip(*rows, strict=True)] for rows in (rows_a, rows_b)
     )
     groupings: Iterable[Column] = [(0,) * len(rows_a)]
-    if ordered:
-        groupings = [_number_runs_of_equal_labels(ties)] if ties is not None else _guess_tie_groupings(left)
+    if ordered and ties is not None:
+        groupings = [_number_runs_of_equal_labels(ties)]
+    elif ordered:  # without ties, then by each sorted column; a constant one would let every order pass
+        columns = [column for column in left if len(set(column)) > 1]
+        rising = [column for column in columns if column in (tuple(sorted(column)), tuple(sorted(column)[::-1]))]
+        groupings = dict.fromkeys([tuple(range(len(rows_a))), *map(_number_runs_of_equal_labels, rising)])
     work = work or WorkLimit(_WORK_CELLS + _WORK_LOOKS * len(rows_a) * len(rows_a[0]))
     try:
         return any(can_match_columns(left, right, groups, work) for groups in groupings)
@@ -106,14 +110,6 @@ def _number_runs_of_equal_labels(ties: Sequence[Hashable]) -> Column:
     return tuple(number for number, (_, run) in enumerate(groupby(ties)) for _ in run)
 
 
-def _guess_tie_groupings(columns: Sequence[Column]) -> Iterable[Column]:
-    """Return possible groupings of tied rows: no ties, then the runs of each sorted column."""
-    # A constant column says nothing about the order: it would let every order pass.
-    candidates = [labels for labels in columns if len(set(labels)) > 1]
-    sorted_columns = [labels for labels in candidates if labels in (tuple(sorted(labels)), tuple(sorted(labels)[::-1]))]
-    return dict.fromkeys([tuple(range(len(columns[0]))), *map(_number_runs_of_equal_labels, sorted_columns)])
-
-
 def can_match_columns(left: Sequence[Column], right: Sequence[Column], groups: Column, work: WorkLimit) -> bool:
     """Whether columns can be paired so that both results have the same multiset of rows.
 
@@ -125,7 +121,8 @@ def can_match_columns(left: Sequence[Column], right: Sequence[Column], groups: C
     """
     if len(left) != len(right):
         return False
-    return _have_equal_rows(left, right, groups, groups) or _can_match_rest(left, right, groups, groups, work)
+    as_they_stand = _assign_colours(zip(groups, *left, strict=True), zip(groups, *right, strict=True))
+    return as_they_stand is not None or _can_match_rest(left, right, groups, groups, work)
 
 
 def _can_match_rest(
@@ -141,7 +138,8 @@ def _can_match_rest(
     for position, colour in enumerate(colours[1]):
         by_colour[colour].append(position)
     if len(by_colour) == len(right):
-        return _have_equal_rows(left, [right[by_colour[colour][0]] for colour in colours[0]], rows_a, rows_b)
+        paired = [right[by_colour[colour][0]] for colour in colours[0]]
+        return _assign_colours(zip(rows_a, *left, strict=True), zip(rows_b, *paired, strict=True)) is not None
     index = min(range(len(left)), key=lambda position: len(by_colour[colours[0][position]]))
     others = [*left[:index], *left[index + 1 :]]
     # Columns with the same contents are interchangeable: one of them is enough to try.
@@ -150,10 +148,6 @@ def _can_match_rest(
         if next_rows and _can_match_rest(others, [*right[:position], *right[position + 1 :]], *next_rows, work):
             return True
     return False
-
-
-def _have_equal_rows(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column) -> bool:
-    return Counter(zip(rows_a, *left, strict=True)) == Counter(zip(rows_b, *right, strict=True))
 
 
 def _assign_colours(a: Iterable[object], b: Iterable[object]) -> tuple[Column, Column] | None:

@@ -10,12 +10,15 @@ from html import escape
 from importlib.util import find_spec
 from typing import Any, Literal
 
+from ..database.table import PlainCell
 from ..errors import ExportError
 from ..formats import ENGLISH, PLAIN_NUMBER, ColumnFormat, find_babel_locale, find_number_marks, format_cell
 
 # Kinds of charts; `area`, `pie` and `histogram` are drawn only if a person asks for them.
 Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "histogram"]
 TimeUnit = Literal["year", "quarter", "month", "date", "second"]
+# Points in time; something measured; named groups; numbers or keys that name; bytes, mixtures, nothing but NULL.
+Scale = Literal["time", "number", "category", "label", "none"]
 Picture = Literal["svg", "png", "html"]
 Spec = dict[str, Any]
 
@@ -28,7 +31,7 @@ _TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "date": "%-d %b %
 # Vega's signs for those of Unicode's patterns of dates.
 _UNICODE_SIGNS = "y=%Y yy=%y M=%-m MM=%m MMM=%b MMMM=%B LLL=%b LLLL=%B d=%-d dd=%d H=%-H HH=%H h=%-I hh=%I mm=%M a=%p"
 _SIGNS: dict[str, str] = {sign: code for sign, _, code in (pair.partition("=") for pair in _UNICODE_SIGNS.split())}
-_TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
+_TYPES: dict[Scale, str] = {"time": "temporal", "number": "quantitative"}  # the others are names
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
@@ -37,7 +40,7 @@ class ChartAxis:
     """An axis of a chart."""
 
     title: str
-    scale: Literal["time", "number", "category"]
+    scale: Scale
     unit: TimeUnit = "second"  # of times, the finest part that is given
     form: ColumnFormat = PLAIN_NUMBER  # of numbers
 
@@ -55,10 +58,10 @@ class ChartAxis:
 class ChartMark:
     """A data mark of a chart: a bar, a point or a part of a line."""
 
-    x: int | float | str | None  # None only where the chart has no axis `x`
     y: int | float
-    group: str = ""
-    label: str = ""  # what else is known of it, for whoever points at it
+    x: PlainCell = None  # None only where the chart has no axis `x`
+    group: str | None = None
+    label: str | None = None  # what else is known of it, for whoever points at it
 
 
 @dataclass(frozen=True)
@@ -73,19 +76,6 @@ class Chart:
     title: str = ""
     partial: bool = False  # whether the result had more rows than these
 
-    @property
-    def format_with_unit(self) -> ColumnFormat:
-        """The format whose unit is shown at the numbers; other axes show units in their titles."""
-        forms = [axis.form for axis in (self.y, self.x) if axis and axis.form.measure]
-        return max(
-            forms, key=lambda form: bool(form.currency), default=replace(PLAIN_NUMBER, locale=self.y.form.locale)
-        )
-
-    @property
-    def caption(self) -> str:
-        """The name of the quantity in a chart of a single number."""
-        return ", ".join(filter(None, (self.y.title, *(mark.label for mark in self.marks))))
-
 
 def make_spec(chart: Chart) -> Spec:
     """Return the chart's Vega-Lite specification as JSON values.
@@ -94,8 +84,16 @@ def make_spec(chart: Chart) -> Spec:
     read as a path or an expression. It is drawn over zero where lengths are compared, and in the order of the result,
     since the query's order is a choice.
     """
-    spec: Spec = {"$schema": SCHEMA, "data": {"values": [_make_data_row(chart, mark) for mark in chart.marks]}}
-    spec |= _make_number_layers(chart) if chart.kind == "number" else _make_mark_encoding(chart)
+    values = [{name: value for name, value in vars(mark).items() if value is not None} for mark in chart.marks]
+    spec: Spec = {"$schema": SCHEMA, "data": {"values": values}}
+    if chart.kind == "number":
+        (mark,) = chart.marks
+        number = {"fontSize": 56, "fontWeight": "bold", "text": format_cell(mark.y, chart.y.form), "dy": -12}
+        texts = (number, {"fontSize": 16, "text": chart.y.title or " ", "dy": 34})
+        spec["layer"] = [{"mark": {"type": "text", **text}} for text in texts]
+        spec |= {"width": 320, "height": 140, "config": {"view": {"stroke": None}}}
+    else:
+        spec |= _make_mark_encoding(chart)
     if chart.title or chart.partial:
         more = {"subtitle": f"the first {len(chart.marks):,} only"} if chart.partial else {}
         spec["title"] = {"text": chart.title, "anchor": "start", **more}
@@ -119,9 +117,17 @@ def render_chart_image(spec: Spec, kind: Picture) -> bytes:
         if kind == "png":
             return vl_convert.vegalite_to_png(text, vl_version=_VERSION, allowed_base_urls=[], scale=2.0)
         libraries = vl_convert.javascript_bundle(vl_version=_VERSION)  # pyright: ignore[reportCallIssue] - a default untold
-        return _make_html_page(spec, libraries).encode()
     except ValueError as error:
         raise ExportError(f"the chart cannot be drawn: {str(error).splitlines()[0][:200]}") from None
+    # What a database wrote cannot end the script that it stands in: in JSON every `<` is an escape.
+    data = text.translate({ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"})
+    name = escape(spec.get("title", {"text": "Chart"})["text"])
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f'<script>{libraries}</script></head>\n<body style="background:#fff"><div id="chart"></div>\n'
+        f'<script>vegaEmbed("#chart", {data}, {{"mode": "vega-lite", "actions": false}});</script></body></html>\n'
+    ).encode()
 
 
 def can_render_charts() -> bool:
@@ -129,34 +135,17 @@ def can_render_charts() -> bool:
     return find_spec("vl_convert") is not None
 
 
-def _make_data_row(chart: Chart, mark: ChartMark) -> Spec:
-    group = mark.group if chart.groups else None
-    fields = {"y": mark.y, "x": mark.x, "group": group, "label": mark.label or None}
-    # Readers of JSON hold no integers beyond the exact floats.
-    return {
-        name: float(value) if isinstance(value, int) and abs(value) > 2**53 else value
-        for name, value in fields.items()
-        if value is not None
-    }
-
-
-def _make_number_layers(chart: Chart) -> Spec:
-    (mark,) = chart.marks
-    large = {"type": "text", "fontSize": 56, "fontWeight": "bold", "text": format_cell(mark.y, chart.y.form), "dy": -12}
-    small = {"type": "text", "fontSize": 16, "text": chart.caption or " ", "dy": 34}
-    layer = [{"mark": large}, {"mark": small}]
-    return {"layer": layer, "width": 320, "height": 140, "config": {"view": {"stroke": None}}}
-
-
 def _make_mark_encoding(chart: Chart) -> Spec:
     """Return the part of the specification that sets the position and colour of each mark."""
     mark: Spec = {"type": chart.kind, "tooltip": True}
     drawn: Spec = {"mark": mark, "encoding": {}, "width": _WIDTH, "height": _HEIGHT}
-    up = _make_axis_channel("y", chart.y, chart.format_with_unit)
-    across = {} if chart.x is None else _make_axis_channel("x", chart.x, chart.format_with_unit)
-    locales = [axis.form.locale for axis in (chart.y, chart.x) if axis is not None]
-    name = next((locale for locale in locales if locale not in ENGLISH), locales[0])
-    drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": _make_chart_locale(chart.format_with_unit, name)}
+    # The unit of one format is shown at the numbers, money first; other axes show units in their titles.
+    forms = [axis.form for axis in (chart.y, chart.x) if axis and axis.form.measure]
+    plain = replace(PLAIN_NUMBER, locale=chart.y.form.locale)
+    number_format = max(forms, key=lambda form: bool(form.currency), default=plain)
+    up = _make_axis_channel("y", chart.y, number_format)
+    across = {} if chart.x is None else _make_axis_channel("x", chart.x, number_format)
+    drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": _make_chart_locale(number_format)}
     places: Spec = {"x": across, "y": up}
     if chart.kind in ("line", "point"):  # from zero if that still shows how its values differ
         low, high = min(mark.y for mark in chart.marks), max(mark.y for mark in chart.marks)
@@ -197,13 +186,13 @@ def _make_bar_axes(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
     names = {str(mark.x) for mark in chart.marks}
     longest = max(map(len, names))
     bars = len({mark.group for mark in chart.marks}) if chart.groups and chart.kind == "bar" else 1
-    offset = {"field": "group", "sort": None}
-    if longest > _LONG_LABEL or len(names) > _MANY_BARS * 2:
-        across["axis"] = {"labelLimit": 220}
-        places = {"y": across, "x": up} | ({"yOffset": offset} if bars > 1 else {})
-        return places, max(80, len(names) * max(_BAR, 10 * bars))
-    across["axis"] = {"labelAngle": -40 if len(names) > _MANY_BARS and longest > 3 else 0}
-    return {"x": across, "y": up} | ({"xOffset": offset} if bars > 1 else {}), _HEIGHT
+    lie = longest > _LONG_LABEL or len(names) > _MANY_BARS * 2
+    angle = -40 if len(names) > _MANY_BARS and longest > 3 else 0
+    across["axis"] = {"labelLimit": 220} if lie else {"labelAngle": angle}
+    places = {"y": across, "x": up} if lie else {"x": across, "y": up}
+    if bars > 1:
+        places["yOffset" if lie else "xOffset"] = {"field": "group", "sort": None}
+    return places, max(80, len(names) * max(_BAR, 10 * bars)) if lie else _HEIGHT
 
 
 def _make_axis_channel(field: str, axis: ChartAxis, number_format: ColumnFormat) -> Spec:
@@ -211,8 +200,8 @@ def _make_axis_channel(field: str, axis: ChartAxis, number_format: ColumnFormat)
     at_numbers = unit and unit == number_format.measure
     has_unit = not unit or not axis.title or unit.lower() in axis.title.lower().split()  # as in `price eur`
     title = axis.title if at_numbers or has_unit else f"{axis.title} ({unit})"
-    channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": title or None}
-    if axis.scale == "category":
+    channel: Spec = {"field": field, "type": _TYPES.get(axis.scale, "nominal"), "title": title or None}
+    if axis.scale not in _TYPES:
         channel["sort"] = None
     if axis.scale == "number":
         # In Vega's formats `$` stands for what the locale has before and after an amount.
@@ -225,22 +214,20 @@ def _make_axis_channel(field: str, axis: ChartAxis, number_format: ColumnFormat)
 
 
 @lru_cache(maxsize=64)
-def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
+def _make_chart_locale(form: ColumnFormat) -> dict[str, Any]:
     """Return a format's number marks, and the locale's names of months and days if not English."""
     before, thousands, decimal, after = find_number_marks(form)
     marks = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": [before, after], "minus": "-"}
-    if name in ENGLISH:
+    if form.locale in ENGLISH:
         return {"number": marks}
-    locale = find_babel_locale(name)
+    locale = find_babel_locale(form.locale)
     months, days, clock = locale.months["format"], locale.days["format"], locale.day_periods["format"]["abbreviated"]
     week = (6, 0, 1, 2, 3, 4, 5)  # from Sunday
-    day, moment = _write_time_pattern("date", name), _write_time_pattern("second", name)
     return {
         "number": marks,
         "time": {
-            "dateTime": moment,
-            "date": day,
-            "time": moment.removeprefix(day).strip(),
+            # Vega asks for these three, which no axis uses.
+            **dict.fromkeys(("dateTime", "date", "time"), _write_time_pattern("second", form.locale)),
             "periods": [clock.get("am", "AM"), clock.get("pm", "PM")],
             "days": [days["wide"][day] for day in week],
             "shortDays": [days["abbreviated"][day] for day in week],
@@ -260,18 +247,3 @@ def _write_time_pattern(unit: TimeUnit, name: str) -> str:
         pattern += f" {locale.time_formats['short'].pattern}"
     text = re.sub(r"'([^']*)'|([A-Za-z])\2*", lambda part: part[1] or _SIGNS.get(part[0], part[0]), pattern)
     return text.replace("\N{NARROW NO-BREAK SPACE}", " ")  # which browsers do not write
-
-
-def _make_html_page(spec: Spec, libraries: str) -> str:
-    """Return an HTML page that draws a chart without network access.
-
-    What a database wrote cannot end the script that it stands in: in JSON every `<` is an escape.
-    """
-    data = json.dumps(spec).translate({ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"})
-    name = escape(spec.get("title", {"text": "Chart"})["text"])
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        f'<script>{libraries}</script></head>\n<body style="background:#fff"><div id="chart"></div>\n'
-        f'<script>vegaEmbed("#chart", {data}, {{"mode": "vega-lite", "actions": false}});</script></body></html>\n'
-    )

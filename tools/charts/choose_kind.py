@@ -14,20 +14,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import pairwise, permutations
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
-from ..database.table import Cell
-from ..formats import PLAIN, PLAIN_NUMBER, ColumnFormat, choose_column_formats, format_cell
+from ..database.table import Cell, PlainCell
+from ..formats import PLAIN_NUMBER, ColumnFormat, choose_column_formats, format_cell
 from ..terminal import sanitize_text
 from ..words import ISO_TIME, humanize_name, split_name, stem_english_word
-from .chart import Chart, ChartAxis, ChartMark, Kind, TimeUnit
+from .chart import Chart, ChartAxis, ChartMark, Kind, Scale, TimeUnit
 from .wish import ChartRequest
 
-# Points in time; something measured; named groups; numbers or keys that name; bytes, mixtures, nothing but NULL.
-Role = Literal["time", "number", "category", "label", "none"]
-
 Cells: TypeAlias = Sequence[Cell]
-Values: TypeAlias = Sequence[int | float | str | None]
+Values: TypeAlias = Sequence[PlainCell]
 
 # Of more rows a chart would be a cloud, and a large specification.
 _MOST_ROWS, _MOST_COLUMNS = 5_000, 50
@@ -59,15 +56,11 @@ _LARGEST = 1e300  # of numbers that are drawn: a difference of larger ones may b
 
 
 @dataclass(frozen=True)
-class _ChartColumn:
-    """A result column, prepared for a chart."""
+class _ChartColumn(ChartAxis):
+    """A result column, prepared as an axis of a chart."""
 
-    index: int
-    title: str
-    role: Role
-    values: tuple[int | float | str | None, ...]  # finite numbers, times as `YYYY-MM-DDTHH:MM:SS`, and else texts
-    unit: TimeUnit = "second"  # of a `time`, the finest part that is given
-    form: ColumnFormat = PLAIN
+    index: int = 0
+    values: tuple[PlainCell, ...] = ()  # finite numbers, times as `YYYY-MM-DDTHH:MM:SS`, else texts
     words: tuple[str, ...] = ()  # of its name, in lower case
 
     @cached_property
@@ -103,12 +96,7 @@ class _ChartColumn:
         """Whether the column's name means shares and the numbers add up to 1 or 100."""
         if not _SHARES.intersection(self.words) or len(self.numbers) < 2 or min(self.numbers) < 0:
             return False
-        total = math.fsum(self.numbers)
-        return any(math.isclose(total, target, rel_tol=0.02) for target in (1, 100))
-
-    def text(self, row: int) -> str:
-        """Return the column's value in a row as text for people."""
-        return _make_axis(self).format(self.values[row])
+        return any(math.isclose(math.fsum(self.numbers), whole, rel_tol=0.02) for whole in (1, 100))
 
 
 @dataclass(frozen=True)
@@ -117,13 +105,13 @@ class _ChartData:
     rows: int
     wish: ChartRequest
 
-    def of(self, *roles: str) -> list[_ChartColumn]:
-        """Return the columns with the given roles, first those that the chart request names."""
-        columns = [column for role in roles for column in self.columns if column.role == role]
+    def of(self, *scales: Scale) -> list[_ChartColumn]:
+        """Return the columns with the given scales, first those that the chart request names."""
+        columns = [column for scale in scales for column in self.columns if column.scale == scale]
         return sorted(columns, key=lambda column: [not _count_shared(column, words) for words in self.wish.x])
 
     @cached_property
-    def time_column(self) -> _ChartColumn | None:
+    def time(self) -> _ChartColumn | None:
         """The first column of times; None if no column has times."""
         return next(iter(self.of("time")), None)
 
@@ -133,7 +121,7 @@ class _ChartData:
         return any(column.has_unique_values for column in self.of("label"))
 
     @cached_property
-    def measure_columns(self) -> list[_ChartColumn]:
+    def measures(self) -> list[_ChartColumn]:
         """The numeric columns, first those that the chart request measures."""
         if self.wish.measure is not None:
             return [column for column in self.of("number") if column.index == self.wish.measure]
@@ -157,40 +145,40 @@ def choose(
     cells = zip(*rows, strict=True)
     columns = [_make_chart_column(*fields) for fields in zip(range(len(titles)), titles, cells, formats, strict=True)]
     result = _ChartData(tuple(columns), len(rows), wish or ChartRequest(None, ""))
-    wish_rules = (_WISHED[wish.kind],) if wish and wish.kind else ()
-    lists = (_make_line_chart, _make_scatter_chart) if wish else ()
-    charts = (rule(result) for rule in (*wish_rules, *_RULES, *lists))
-    chart = next(filter(None, charts), None)
+    wished = (_WISHED[wish.kind],) if wish and wish.kind else ()
+    rules = (*wished, *_RULES, *((_make_line_chart, _make_scatter_chart) if wish else ()))
+    chart = next(filter(None, (rule(result) for rule in rules)), None) if result.measures else None
     return chart and replace(chart, title=_shorten_axis_text(title), partial=partial)
 
 
 def _make_number_chart(result: _ChartData) -> Chart | None:
     """Return a chart of one large number if the result has one row and one measure."""
-    measures = result.measure_columns
-    if result.rows != 1 or len(measures) != 1 or len(result.columns) > 3 or not measures[0].numbers:
+    measure, *others = result.measures
+    if result.rows != 1 or others or len(result.columns) > 3:
         return None
-    label = ", ".join(column.text(0) for column in result.of("time", "category", "label"))
-    return Chart("number", None, _make_axis(measures[0]), (ChartMark(None, measures[0].numbers[0], label=label),))
+    label = ", ".join(column.format(column.values[0]) for column in result.of("time", "category", "label"))
+    caption = replace(measure, title=", ".join(filter(None, (measure.title, label))))
+    return Chart("number", None, caption, (ChartMark(measure.numbers[0], label=label or None),))
 
 
 def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
     """Return a line chart over time, with a line per group or per comparable measure."""
-    time, measures = result.time_column, result.measure_columns
-    if time is None or not measures or time.distinct_count < 3:
+    time = result.time
+    if time is None or time.distinct_count < 3:
         return None
-    groups = next((column for column in result.of("category", "label") if _has_unique_pairs(time, column)), None)
+    names = result.of("category", "label")
+    groups = next((one for one in names if len({*zip(time.values, one.values, strict=True)}) == result.rows), None)
     if groups is not None and groups.distinct_count <= min(_MOST_GROUPS, result.rows - 1):
-        return _make_chart(kind, time, measures[:1], groups)
-    return _make_chart(kind, time, _find_comparable_measures(measures)) if time.has_unique_values else None
+        return _make_chart(kind, time, result.measures[:1], groups)
+    return _make_chart(kind, time, _find_comparable_measures(result.measures)) if time.has_unique_values else None
 
 
 def _make_series_chart(result: _ChartData) -> Chart | None:
     """Return a line chart of a time series; None for lists, rankings and rows with names."""
-    if result.time_column is None or not result.measure_columns:
+    time = result.time
+    if time is None or ((result.has_keys or result.rows > _MOST_BARS) and not time.has_regular_times):
         return None
-    if (result.has_keys or result.rows > _MOST_BARS) and not result.time_column.has_regular_times:
-        return None
-    in_time, is_ranked = result.time_column.is_sorted, result.measure_columns[0].is_sorted
+    in_time, is_ranked = time.is_sorted, result.measures[0].is_sorted
     has_names = any(column.has_unique_values for column in result.of("category"))
     is_series = in_time and not is_ranked if has_names else in_time or not is_ranked
     return _make_line_chart(result) if is_series else None
@@ -198,32 +186,31 @@ def _make_series_chart(result: _ChartData) -> Chart | None:
 
 def _make_share_chart(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
     """Return a pie chart or a stacked bar of the parts of one whole."""
-    measure = next((column for column in result.measure_columns if of_any or column.is_share_column), None)
+    measure = next((column for column in result.measures if of_any or column.is_share_column), None)
     names = _find_row_name_column(result)
-    if names is None or measure is None or not measure.numbers or result.rows > _MOST_GROUPS:
+    if names is None or measure is None or result.rows > _MOST_GROUPS:
         return None
     return _make_chart(kind, None, [measure], names) if min(measure.numbers) >= 0 < max(measure.numbers) else None
 
 
 def _make_grouped_bar_chart(result: _ChartData, kind: Kind = "bar") -> Chart | None:
     """Return a bar chart over two categories, stacked if the values may be summed."""
-    dimensions, measures = result.of("time", "category", "label"), result.measure_columns
-    if len(dimensions) < 2 or not measures or _find_person_name_column(dimensions):
+    dimensions, measure = result.of("time", "category", "label"), result.measures[0]
+    if _find_person_name_column(dimensions):
         return None
-    measure = measures[0]
     fitting = [
         (across, groups)
         for across, groups in permutations(dimensions[:4], 2)
         if 1 < groups.distinct_count <= _MOST_GROUPS
         and 1 < across.distinct_count <= _MOST_BARS
         and groups.distinct_count < result.rows > across.distinct_count
-        and _has_unique_pairs(across, groups)
+        and len({*zip(across.values, groups.values, strict=True)}) == result.rows
     ]
-    is_additive = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
+    is_additive = min(measure.numbers) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
     is_stacked = is_additive or kind == "stacked"
     if not fitting or not (is_stacked or result.rows <= _MOST_BARS):
         return None
-    longest = max(fitting, key=lambda pair: (pair[0].role == "time", pair[0].distinct_count))
+    longest = max(fitting, key=lambda pair: (pair[0].scale == "time", pair[0].distinct_count))
     across, groups = fitting[0] if result.wish.x else longest
     return _make_chart("stacked" if is_stacked else "bar", across, [measure], groups)
 
@@ -238,13 +225,13 @@ def _make_bar_chart(result: _ChartData, limit: int = _MOST_BARS) -> Chart | None
 
 def _make_scatter_chart(result: _ChartData) -> Chart | None:
     """Return a scatter chart of two measures, or of one measure over time."""
-    measures, dimensions = result.measure_columns, result.of("category", "label")
-    if measures and not result.time_column:  # a chosen one is drawn against another
+    measures, dimensions = result.measures, result.of("category", "label")
+    if not result.time:  # a chosen one is drawn against another
         measures = [*measures, *(column for column in result.of("number") if column not in measures)]
-    if len(measures) == 1 and result.time_column and result.time_column.distinct_count >= _FEWEST_POINTS:
+    if len(measures) == 1 and result.time and result.time.distinct_count >= _FEWEST_POINTS:
         categories = result.of("category")
         groups = next((column for column in categories if 1 < column.distinct_count <= _MOST_GROUPS), None)
-        return _make_chart("point", result.time_column, measures, groups) if len(categories) < 2 else None
+        return _make_chart("point", result.time, measures, groups) if len(categories) < 2 else None
     if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct_count for column in measures[:2]) < 2:
         return None
     across, up = sorted(measures[:2], key=lambda column: column.index)
@@ -258,28 +245,25 @@ def _make_scatter_chart(result: _ChartData) -> Chart | None:
 def _make_distinct_point_chart(result: _ChartData) -> Chart | None:
     """Return a scatter chart whose points can be told apart; None for a list of events."""
     chart = _make_scatter_chart(result)
-    if chart is None or (result.time_column and (result.has_keys or result.rows > _MOST_EVENTS)):
+    if chart is None or (result.time and (result.has_keys or result.rows > _MOST_EVENTS)):
         return None
-    across, up = {mark.x for mark in chart.marks}, {mark.y for mark in chart.marks}
     places = {(mark.x, mark.y) for mark in chart.marks}
-    enough = min(len(across), len(up)) >= _FEWEST_POINTS and 2 * len(places) >= len(chart.marks)
-    return chart if enough else None
+    fewest = min(len(set(values)) for values in zip(*places, strict=True))
+    return chart if fewest >= _FEWEST_POINTS and 2 * len(places) >= len(chart.marks) else None
 
 
 def _make_two_scale_scatter_chart(result: _ChartData) -> Chart | None:
     """Return a scatter chart of two measures whose sizes differ too much for one axis."""
-    unlike = len(result.measure_columns) == 2 and len(_find_comparable_measures(result.measure_columns)) == 1
-    if not unlike or result.rows < 2 * _FEWEST_POINTS or not _find_row_name_column(result):
-        return None
-    return _make_distinct_point_chart(result)
+    unlike = len(result.measures) == 2 and len(_find_comparable_measures(result.measures)) == 1
+    is_named = result.rows >= 2 * _FEWEST_POINTS and _find_row_name_column(result) is not None
+    return _make_distinct_point_chart(result) if unlike and is_named else None
 
 
 def _make_histogram(result: _ChartData) -> Chart | None:
-    measure = next(iter(result.measure_columns), None)
-    if measure is None or measure.distinct_count < 2:
-        return None
-    marks = tuple(ChartMark(value, 1) for value in measure.numbers)
-    return Chart("histogram", _make_axis(measure), ChartAxis("number of rows", "number"), marks)
+    measure = result.measures[0]
+    rows = ChartAxis("number of rows", "number", form=replace(PLAIN_NUMBER, locale=measure.form.locale))
+    marks = tuple(ChartMark(1, value) for value in measure.numbers)
+    return Chart("histogram", measure, rows, marks) if measure.distinct_count > 1 else None
 
 
 def _make_any_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
@@ -314,80 +298,59 @@ _WISHED: dict[Kind, _Rule] = {
 }
 
 
-def _split_into_words(name: str) -> tuple[str, ...]:
-    """Return the folded words of a name, with `%` as a word."""
-    return split_name(name.replace("%", " percent "))
-
-
 def _count_shared(column: _ChartColumn, words: str) -> int:
     """Count the words of the column's name that are in `words`."""
-    stems = set(map(stem_english_word, _split_into_words(words)))
+    stems = set(map(stem_english_word, split_name(words)))
     return len(stems.intersection(map(stem_english_word, column.words)))
 
 
 def _find_names_and_measures(result: _ChartData) -> tuple[_ChartColumn | None, list[_ChartColumn]]:
     """Return the column that names each row, and the measures that can share one axis."""
     names = _find_row_name_column(result) or _find_step_column(result)
-    return names, _find_comparable_measures(
-        [column for column in result.measure_columns if names is None or column.index != names.index]
-    )
+    others = [column for column in result.measures if names and column.index != names.index]
+    return names, _find_comparable_measures(others)
 
 
 def _find_row_name_column(result: _ChartData) -> _ChartColumn | None:
     """Return a column that names each row, combined from several if necessary."""
     dimensions, texts = result.of("category", "label", "time"), result.of("category")
     unique = [column for column in dimensions if column.has_unique_values]
-    names = [column for column in unique if not texts or column.role != "label"]
-    if len(texts) > 1 and not names:
-        return _find_person_name_column(dimensions) or _combine_columns(texts[:3])
-    return _find_person_name_column(dimensions) or next(iter(names or unique), None)
+    names = [column for column in unique if not texts or column.scale != "label"]
+    if (person := _find_person_name_column(dimensions)) or names or len(texts) < 2:
+        return person or next(iter(names or unique), None)
+    return _combine_columns(", ".join(column.title for column in texts[:3]), texts[:3], ", ")
 
 
 def _find_person_name_column(dimensions: Sequence[_ChartColumn]) -> _ChartColumn | None:
     """Return one column of full names, combined from first and last names."""
     parts = {column.words[0]: column for column in reversed(dimensions) if "name" in column.words}
-    return _combine_columns([parts["first"], parts["last"]]) if {"first", "last"} <= parts.keys() else None
+    named = {"first", "last"} <= parts.keys()
+    return _combine_columns("name", [parts["first"], parts["last"]], " ") if named else None
 
 
-def _combine_columns(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
+def _combine_columns(title: str, columns: Sequence[_ChartColumn], separator: str) -> _ChartColumn | None:
     """Combine columns into one; return None if the combined values are not unique."""
-    person = columns[0].words[:1] == ("first",)
-    title = "name" if person else _shorten_axis_text(", ".join(column.title for column in columns))
     rows = zip(*(map(str, column.values) for column in columns), strict=True)
-    values = tuple(_shorten_axis_text((" " if person else ", ").join(row)) for row in rows)
-    result = _ChartColumn(columns[0].index, title, "category", values)
+    values = tuple(_shorten_axis_text(separator.join(row)) for row in rows)
+    result = _ChartColumn(_shorten_axis_text(title), "category", index=columns[0].index, values=values)
     return result if result.has_unique_values else None
 
 
 def _find_step_column(result: _ChartData) -> _ChartColumn | None:
     """Return a column of few whole numbers, such as ratings, converted to labels."""
-    numbers = sorted(result.of("number"), key=lambda column: column.index)
-    if len(numbers) < 2 or not numbers[0].has_unique_values or numbers[0].distinct_count > _MOST_GROUPS:
+    first, *others = sorted(result.of("number"), key=lambda column: column.index)
+    if not others or not first.has_unique_values or not all(isinstance(value, int) for value in first.values):
         return None
-    values = numbers[0].values
-    steps = [value for value in values if isinstance(value, int)]
-    near = len(steps) == len(values) and max(steps) - min(steps) <= 2 * _MOST_GROUPS
-    return replace(numbers[0], role="label", values=tuple(map(str, values))) if near else None
-
-
-def _has_unique_pairs(a: _ChartColumn, b: _ChartColumn) -> bool:
-    """Whether no two rows have the same values in both columns."""
-    return len(set(zip(a.values, b.values, strict=True))) == len(a.values)
+    are_steps = len(first.values) <= _MOST_GROUPS and max(first.numbers) - min(first.numbers) <= 2 * _MOST_GROUPS
+    return replace(first, scale="label", values=tuple(map(str, first.values))) if are_steps else None
 
 
 def _find_comparable_measures(measures: Sequence[_ChartColumn]) -> list[_ChartColumn]:
     """Return the first measure and up to three others that can share one axis."""
-    sizes = [max(map(abs, column.numbers), default=0.0) for column in measures]
-    return [
-        column
-        for column, size in zip(measures, sizes, strict=True)
-        if column is measures[0] or (0 < sizes[0] <= _ALIKE * size and size <= _ALIKE * sizes[0])
-    ][:4]
-
-
-def _make_axis(column: _ChartColumn) -> ChartAxis:
-    scale = column.role if column.role in ("time", "number") else "category"
-    return ChartAxis(column.title, scale, column.unit, column.form)
+    sizes = [max(map(abs, column.numbers)) for column in measures]
+    pairs = zip(measures[1:], sizes[1:], strict=True)
+    alike = [column for column, size in pairs if 0 < sizes[0] <= _ALIKE * size and size <= _ALIKE * sizes[0]]
+    return [*measures[:1], *alike[:3]]
 
 
 def _make_chart(
@@ -398,16 +361,15 @@ def _make_chart(
     label: _ChartColumn | None = None,
 ) -> Chart | None:
     """Return a chart with a mark per row and measure; None if there is nothing to draw."""
-    if by is not None and by.role == "time" and kind in ("bar", "stacked"):
-        names = (value and by.text(row) for row, value in enumerate(by.values))
-        by = replace(by, role="category", values=tuple(names))
+    if by is not None and by.scale == "time" and kind in ("bar", "stacked"):
+        by = replace(by, scale="category", values=tuple(value and by.format(value) for value in by.values))
     several = len(measures) > 1
     marks = tuple(
         ChartMark(
-            by and by.values[row],
             value,
-            measure.title if several else groups.text(row) if groups else "",
-            label.text(row) if label else "",
+            by and by.values[row],
+            measure.title if several else groups and groups.format(groups.values[row]),
+            (label and label.format(label.values[row])) or None,
         )
         for measure in measures
         for row, value in enumerate(measure.values)
@@ -415,25 +377,24 @@ def _make_chart(
     )
     if len(marks) < 2:
         return None
-    y = _make_axis(measures[0])
+    y = measures[0]
     if several:
-        forms = {measure.form for measure in measures}
-        y = replace(y, title="", form=y.form if len(forms) == 1 else PLAIN_NUMBER)
-    return Chart(kind, by and _make_axis(by), y, marks, "measure" if several else groups.title if groups else "")
+        alike = len({measure.form for measure in measures}) == 1
+        y = replace(y, title="", form=y.form if alike else replace(PLAIN_NUMBER, locale=y.form.locale))
+    return Chart(kind, by, y, marks, "measure" if several else groups.title if groups else "")
 
 
 def _make_chart_column(index: int, name: str, cells: Cells, form: ColumnFormat) -> _ChartColumn:
     title = _shorten_axis_text(humanize_name(name))
-    words = _split_into_words(title)
-    role, unit, values = _classify_cells(words, cells, form)
-    if role in ("category", "label"):
+    words = split_name(title.replace("%", " percent "))
+    scale, unit, values = _classify_cells(words, cells, form)
+    if scale in ("category", "label"):
         values = [_NOTHING if value is None else _shorten_axis_text(format_cell(value, form)) for value in values]
-    column = _ChartColumn(index, title, role, tuple(values), unit, form, words)
-    return column if column.distinct_count else replace(column, role="none")
+    return _ChartColumn(title, scale, unit, form, index, tuple(values), words)
 
 
-def _classify_cells(words: Sequence[str], cells: Cells, form: ColumnFormat) -> tuple[Role, TimeUnit, Values]:
-    """Return the role of the cells, the unit if they are times, and their values."""
+def _classify_cells(words: Sequence[str], cells: Cells, form: ColumnFormat) -> tuple[Scale, TimeUnit, Values]:
+    """Return the scale of the cells, the unit if they are times, and their values."""
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NO_NUMBER]
     numbers = [cell if isinstance(cell, int | float) and abs(cell) < _LARGEST else None for cell in cells]
     values = [number for number in numbers if number is not None]

@@ -27,10 +27,9 @@ def draw_chart(chart: Chart, console: Console) -> RenderableType:
     """Return a chart as a Rich renderable that fits the width of the console."""
     plain = console.options.ascii_only or console.options.legacy_windows
     if chart.kind == "number":
-        return Group(Text.assemble((format_cell(chart.marks[0].y, chart.y.form), "bold"), f"  {chart.caption}"))
-    about = f"{chart.y.title} of {chart.groups}" if chart.groups else chart.y.title
-    if chart.x is not None:
-        about = f"{chart.y.title or 'measures'} by {chart.x.title}"
+        return Group(Text.assemble((format_cell(chart.marks[0].y, chart.y.form), "bold"), f"  {chart.y.title}"))
+    divided = f"{chart.y.title} of {chart.groups}" if chart.groups else chart.y.title
+    about = f"{chart.y.title or 'measures'} by {chart.x.title}" if chart.x else divided
     about = ", ".join(filter(None, (about, "the first rows only" if chart.partial else "")))
     is_plot = chart.kind in ("line", "area", "point")
     if chart.x and is_plot and not plain and find_spec("plotille"):
@@ -38,9 +37,14 @@ def draw_chart(chart: Chart, console: Console) -> RenderableType:
     elif chart.kind == "point" or (is_plot and len(chart.marks) > _MOST_BARS):
         body = Text(_NO_DOTS if plain else _MISSING, style="dim")
     elif chart.kind == "histogram" and chart.x:
-        body = _draw_bar_chart(_count_values_per_bin(chart, chart.x.form), plain)
+        import numpy
+
+        counts, limits = numpy.histogram([float(mark.x or 0) for mark in chart.marks], _BINS)
+        edges = pairwise(format_cell(float(limit), chart.x.form) for limit in limits)
+        bins = [(" to ".join(ends), "", int(count)) for ends, count in zip(edges, counts, strict=True)]
+        body = _draw_bar_chart(bins, plain)
     else:
-        bars = [(chart.x.format(mark.x) if chart.x else "", mark.group, mark.y) for mark in chart.marks]
+        bars = [(chart.x.format(mark.x) if chart.x else "", mark.group or "", mark.y) for mark in chart.marks]
         body = _draw_bar_chart(bars, plain, chart.y.form)
     return Group(Text(about, style="dim"), body) if about else Group(body)
 
@@ -49,8 +53,8 @@ def _draw_bar_chart(
     rows: Sequence[tuple[str, str, int | float]], plain: bool, form: ColumnFormat = PLAIN_NUMBER
 ) -> RenderableType:
     """Return a table with one line per bar: name, group, bar and number."""
-    low, high = min(0.0, *(float(y) for *_, y in rows)), max(0.0, *(float(y) for *_, y in rows))
-    span = (high - low) or 1.0
+    ends = [0.0, *(float(y) for *_, y in rows)]
+    low, span = min(ends), (max(ends) - min(ends)) or 1.0
     colours = _choose_group_colours(group for _, group, _ in rows)
     table = Table.grid(padding=(0, 1), expand=False)
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
@@ -69,14 +73,6 @@ def _draw_bar_chart(
 
 def _choose_group_colours(groups: Iterable[str]) -> dict[str, str]:
     return dict(zip(dict.fromkeys(groups), cycle(_COLOURS)))
-
-
-def _count_values_per_bin(chart: Chart, form: ColumnFormat) -> list[tuple[str, str, int]]:
-    import numpy
-
-    counts, limits = numpy.histogram([float(mark.x or 0) for mark in chart.marks], _BINS)
-    edges = [format_cell(float(limit), form) for limit in limits]
-    return [(f"{low} to {high}", "", int(count)) for (low, high), count in zip(pairwise(edges), counts, strict=True)]
 
 
 def _draw_line_or_point_plot(chart: Chart, axis: ChartAxis, width: int) -> RenderableType:
@@ -101,10 +97,10 @@ def _draw_line_or_point_plot(chart: Chart, axis: ChartAxis, width: int) -> Rende
         return f"{text:{'<' if left else '>'}{chars}.{chars}}"
 
     figure.register_label_formatter(float, format_axis_label)
-    colours = _choose_group_colours(mark.group for mark in chart.marks)
+    colours = _choose_group_colours(mark.group or "" for mark in chart.marks)
     draw = figure.scatter if chart.kind == "point" else figure.plot
     for group, colour in colours.items():
-        places = [(x, y) for x, y, mark in zip(across, up, chart.marks, strict=True) if mark.group == group]
+        places = [(x, y) for x, y, mark in zip(across, up, chart.marks, strict=True) if (mark.group or "") == group]
         draw(*zip(*places, strict=True), lc=colour, label=group or None)
     legend = (Text(f"■ {group}", style=colour) for group, colour in colours.items() if group)
     return Group(Text.from_ansi(figure.show()), Text("  ").join(legend))

@@ -34,17 +34,14 @@ _AS = re.compile(
 )
 _OF = re.compile(
     rf"^\s*{_POLITE}(?!(?:an?\s+|the\s+)?plots?\s+of\b)"  # which a film has too
-    rf"(?:{_GIVE}\s+(?:me\s+)?)?(?:an?\s+|the\s+)?(?:{_NOUN})\s+(?:of|for|showing|with|that\s+shows)\s+",
+    rf"(?:{_GIVE}\s+(?:me\s+)?)?(?:it\s+|that\s+|this\s+|them\s+)?(?:an?\s+|the\s+)?(?:{_NOUN})"
+    r"(?:\s+(?:of|for|showing|with|that\s+shows)\s+|[\s.?!]*$)",
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(rf"^\s*{_POLITE}{_VERB}\s+(?:me\s+)?(?=\S)(?!(?:of|is|was|for)\b)", re.IGNORECASE)
 _AND_PLOT = re.compile(
     rf"(?:[\s,;]*\b(?:and|then)\s+(?:then\s+)?|[.;?!]\s*(?:please\s+)?){_VERB}\s+"
     r"(?:it|that|this|them|the\s+results?)(?=[\s.?!]*$)",
-    re.IGNORECASE,
-)
-_BARE = re.compile(
-    rf"^\s*{_POLITE}(?:{_GIVE}\s+(?:me\s+)?)?(?:it\s+|that\s+|this\s+|them\s+)?(?:an?\s+|the\s+)?(?:{_NOUN})[\s.?!]*$",
     re.IGNORECASE,
 )
 _THAT = re.compile(
@@ -80,13 +77,11 @@ def parse_request(question: str) -> ChartRequest | None:
     """
     if len(question) > _TOO_LONG:
         return None
-    if bare := _BARE.match(question):
-        return ChartRequest(_read_chart_kind(bare), "")
     kind, text, is_wish = None, question, False
     for pattern in (_AS, _AND_PLOT, _OF, _IMPERATIVE):
         if match := pattern.search(text):
             is_wish = True
-            kind = kind or _read_chart_kind(match)
+            kind = kind or (cast("Kind", match.lastgroup.rstrip("_")) if match.lastgroup else None)
             lead = "Show " if pattern in (_OF, _IMPERATIVE) else ""
             text = lead + (text[: match.start()] + " " + text[match.end() :]).strip()
     if not is_wish:
@@ -100,7 +95,3 @@ def parse_request(question: str) -> ChartRequest | None:
         return ChartRequest(kind, text, text)
     kind = kind or ("point" if axes["against"] else None)
     return ChartRequest(kind, text, axes["y"], tuple(part.strip() for part in _SPLIT.split(axes["x"]) if part.strip()))
-
-
-def _read_chart_kind(match: re.Match[str]) -> Kind | None:
-    return cast("Kind", match.lastgroup.rstrip("_")) if match.lastgroup else None

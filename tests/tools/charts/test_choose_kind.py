@@ -226,6 +226,7 @@ EUR, KG = ColumnFormat("money", 2, "EUR"), ColumnFormat("number", 1, unit="kg")
         (replace(EUR, locale="de"), ["", "\xa0€"]),
         (KG, ["", "\xa0kg"]),
         (ColumnFormat("percent", 1), ["", "%"]),
+        (ColumnFormat("number", locale="de"), ["", ""]),
     ],
 )
 @pytest.mark.parametrize("asked", [kind for kind in get_args(Kind) if kind != "number"])
@@ -234,7 +235,8 @@ def test_numbers_on_axes_have_the_unit_of_the_table(form: ColumnFormat, currency
     chart = choose(["month", "part", "cost"], rows, ChartRequest(asked, ""), formats=(PLAIN, PLAIN, form))
     assert chart is not None
     spec = valid(chart)
-    assert spec["config"]["locale"]["number"]["currency"] == currency
+    marks = spec["config"]["locale"]["number"]
+    assert (marks["currency"], marks["thousands"]) == (currency, "." if form.locale else ",")
     drawn = render_chart_image(spec, "svg").decode()
     assert asked == "pie" or re.search(rf">{re.escape(currency[0])}[\d.,]+{re.escape(currency[1])}<", drawn)
     assert format_cell(1_500.5, form).startswith(currency[0])
