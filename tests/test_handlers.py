@@ -41,7 +41,7 @@ LISTED = {
     "tools/database/workers.py:WorkerPool.execute": "bytes of a process that is not trusted",
     "tools/database/workers.py:WorkerPool.__del__": "descriptors closed as the interpreter ends",
     "tools/database/sqlite/pool.py:run_query": "sqlite3's error for a text with NUL or lone surrogates",
-    "tools/examples/embedding.py:ModelEmbedding.__call__": f"an embedding: {FOREIGN}",
+    "tools/examples/embedding.py:Embedding.__call__": f"an embedding: {FOREIGN}",
     "tools/examples/embedding.py:make_embedding": f"an embedding: {FOREIGN}",
     "tools/examples/importing.py:_iterate_record_parsers": FILE,
     "tools/examples/tables.py:ChromaBackend.call_chroma": f"Chroma: {FOREIGN}",

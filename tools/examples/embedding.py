@@ -6,12 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import blake2b
-from importlib import import_module
+from importlib.util import find_spec
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -37,39 +37,22 @@ _BATCH = 256
 """Texts that a model is given at once."""
 
 
-class Embedding(Protocol):
-    """A named function that embeds each text as a unit vector, one row per text."""
-
-    @property
-    def name(self) -> str: ...
-
-    def __call__(self, texts: Sequence[str]) -> Vectors: ...
-
-
-class HashedEmbedding:
-    """The default embedding: hashed words, computed by `embed` without a model."""
-
-    name = f"hashed-{VERSION}-{DIMENSIONS}"
-
-    def __call__(self, texts: Sequence[str]) -> Vectors:
-        return embed(texts)
-
-
 @dataclass(frozen=True)
-class ModelEmbedding:
-    """An embedding that a model computes in batches."""
+class Embedding:
+    """A named function that embeds each text as a unit vector, one row per text."""
 
     name: str
     encode: Callable[[list[str]], Any]
+    """Gives vectors of any length for up to 256 texts, none of which is empty."""
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit row per text; raise `ExampleStoreError` if the model fails."""
+        """Return one unit row per text; raise `ExampleStoreError` if a model fails."""
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
         parts: list[Vectors] = []
         try:
             for start in range(0, len(texts), _BATCH):
-                batch = list(texts[start : start + _BATCH])
+                batch = [text or " " for text in texts[start : start + _BATCH]]
                 vectors = np.asarray(self.encode(batch), dtype=np.float32)
                 if vectors.shape[:-1] != (len(batch),) or not vectors.size or not np.isfinite(vectors).all():
                     raise ValueError(f"the answer does not hold {len(batch)} equally long vectors of numbers")
@@ -93,44 +76,25 @@ def make_embedding(name: str) -> Embedding:
     """
     kind, _, model = name.partition(":")
     if name == "hashed":
-        return HashedEmbedding()
+        return HASHED
     if name != "chroma" and (kind not in ("openai", "sentence") or not model):
         choices = "hashed, chroma, openai:MODEL and sentence:MODEL"
         raise SettingsError(f"no embedding is called {brief_repr(name)}; there are {choices}")
+    if kind == "sentence" and find_spec("sentence_transformers") is None:
+        raise ExampleStoreError("a sentence model needs the extra `sentence`: pip install 'tableturn[sentence]'")
     try:
-        if kind == "sentence":
-            return _load_sentence_embedding(model)
-        if kind == "openai":
-            return _make_openai_embedding(model)
-        from chromadb.utils.embedding_functions import DefaultEmbeddingFunction
+        from chromadb.utils import embedding_functions as functions
 
-        return ModelEmbedding("chroma-all-MiniLM-L6-v2", cast(Any, DefaultEmbeddingFunction()))
-    except ImportError:
-        install = "a sentence model needs the extra `sentence`: pip install 'tableturn[sentence]'"
-        raise ExampleStoreError(install) from None
+        if kind == "openai":
+            encode = functions.OpenAIEmbeddingFunction(model_name=model, api_key_env_var="OPENAI_API_KEY")
+            return Embedding(f"openai-{model}", encode)
+        if kind == "sentence":
+            # The same model under another path is the same: its folder's name tells it from others.
+            folder = Path(model).resolve().name if Path(model).is_dir() else model
+            return Embedding(f"sentence-{folder}", functions.SentenceTransformerEmbeddingFunction(model))
+        return Embedding("chroma-all-MiniLM-L6-v2", cast(Any, functions.DefaultEmbeddingFunction()))
     except Exception as error:  # whatever a library stumbles over in its settings or in a model's files
         raise ExampleStoreError(f"the embedding {brief_repr(name)} cannot be used: {one_line(error)}") from error
-
-
-def _make_openai_embedding(model: str) -> ModelEmbedding:
-    from openai import OpenAI
-
-    client = OpenAI()
-
-    def encode(texts: list[str]) -> list[list[float]]:
-        answer = client.embeddings.create(model=model, input=[text or " " for text in texts])
-        return [item.embedding for item in answer.data]
-
-    return ModelEmbedding(f"openai-{model}", encode)
-
-
-@lru_cache(maxsize=2)
-def _load_sentence_embedding(model: str) -> ModelEmbedding:
-    library: Any = import_module("sentence_transformers")
-    encoder = library.SentenceTransformer(model, device="cpu")
-    # The same model under another path is the same: its folder's name tells it from others.
-    name = Path(model).resolve().name if Path(model).is_dir() else model
-    return ModelEmbedding(f"sentence-{name}", partial(encoder.encode, show_progress_bar=False))
 
 
 def embed(texts: Sequence[str]) -> Vectors:
@@ -138,12 +102,20 @@ def embed(texts: Sequence[str]) -> Vectors:
 
     float32 of shape (len(texts), 256); deterministic, whatever the process or machine.
     """
+    return normalize_rows(_weigh_features(texts))
+
+
+def _weigh_features(texts: Sequence[str]) -> Vectors:
     vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
     for row, text in zip(vectors, texts, strict=True):
         for feature, weight in _extract_text_features(text.lower()):
             place, sign = _hash_feature(feature)
             row[place] += sign * weight
-    return normalize_rows(vectors)
+    return vectors
+
+
+HASHED = Embedding(f"hashed-{VERSION}-{DIMENSIONS}", _weigh_features)
+"""The default embedding: hashed words, as in `embed`, without a model."""
 
 
 def normalize_rows(vectors: Vectors) -> Vectors:

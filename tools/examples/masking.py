@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import compress, count, dropwhile, groupby, takewhile
+from itertools import accumulate, compress, count, dropwhile, groupby, takewhile
 from typing import Literal, cast, get_args
 
 from ..database.quoting import unquote
@@ -117,13 +117,13 @@ def _parse_table_line(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     keys: list[ForeignKey] = []
     primary = 0
     for item in _split_parenthesized_items(body[1:]):
-        start, is_primary = "".join(item[:1]), item[1:2] == ["*"]
         if names := _extract_names(item[:1]):
+            is_primary = item[1:2] == ["*"]
             primary += is_primary
             kind = cast(ColumnKind, next((piece for piece in item[1:4] if piece in get_args(ColumnKind)), "text"))
             likely = item[1:3] == ["~", "*"]
             columns.append(ColumnSchema(names[0], "", kind, primary * is_primary, likely_key=likely))
-        elif start != "(":
+        elif item[0] != "(":
             continue
         for place, arrow in enumerate(item):
             if arrow in ("->", "~>"):
@@ -137,19 +137,12 @@ def _parse_table_line(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     return TableSchema(table, tuple(columns), schema=".".join(path[:-1])), keys
 
 
-def _split_parenthesized_items(pieces: Iterable[str]) -> list[list[str]]:
+def _split_parenthesized_items(pieces: Sequence[str]) -> list[list[str]]:
     """Split the content of a table's parentheses at commas that are not nested."""
-    items: list[list[str]] = [[]]
-    depth = 0
-    for piece in pieces:
-        depth += (piece in ("(", "[", "{")) - (piece in (")", "]", "}"))
-        if depth < 0:
-            break
-        if piece == "," and not depth:
-            items.append([])
-        else:
-            items[-1].append(piece)
-    return items
+    depths = accumulate((piece in ("(", "[", "{")) - (piece in (")", "]", "}")) for piece in pieces)
+    inside = takewhile(lambda pair: pair[1] >= 0, zip(pieces, depths, strict=True))
+    items = groupby(inside, lambda pair: pair == (",", 0))
+    return [[piece for piece, _ in item] for is_comma, item in items if not is_comma]
 
 
 def _extract_names(pieces: Iterable[str]) -> tuple[str, ...]:

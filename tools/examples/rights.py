@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -79,9 +78,8 @@ _APPROVAL = TypeAdapter(ApprovalRecord)
 def parse_approval_record(text: str) -> ApprovalRecord:
     """Parse an approval record; if missing or invalid, return one of unrestricted rights."""
     try:
-        record: Any = json.loads(text) if text else {}
-        return _APPROVAL.validate_python(record)
-    except (ValueError, RecursionError, ValidationError):
+        return _APPROVAL.validate_json(text or "{}")
+    except ValidationError:
         return ApprovalRecord()
 
 

@@ -16,7 +16,7 @@ from ..sql import Query
 from ..sql.dialects import get_dialect_rules
 from .embedding import Embedding, make_embedding
 from .example import Example
-from .store import ExampleStore, build_record
+from .store import ExampleStore, make_record
 from .tables import has_example_store
 
 _T = TypeVar("_T")
@@ -88,7 +88,7 @@ def make_default_store(embedding: Embedding | None = None) -> ExampleStore:
     store = ExampleStore.open(None, embedding)
     # Their keys stand beside them: to find these takes longer than all the rest of a first turn.
     keys = [row["keys"] for row in _read_json_lines("seed_examples.jsonl")]
-    store.put([build_record(seed, sql, texts) for seed, (sql, *texts) in zip(seed_examples(), keys, strict=True)])
+    store.put([make_record(seed, keys=texts) for seed, texts in zip(seed_examples(), keys, strict=True)])
     return store
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from ..errors import ExampleRefused, ExampleStoreError, TableturnError
 from ..sql import make_sql_skeleton
 from ..sql.contradictions import find_contradiction
 from ..sql.texts import read_in_any_dialect, squeeze_spaces
-from .embedding import Embedding, HashedEmbedding, Vectors
+from .embedding import HASHED, Embedding, Vectors
 from .example import (
     AddedExamples,
     CheckedExample,
@@ -34,7 +34,7 @@ from .example import (
 )
 from .masking import mask
 from .rights import VERIFIED, Standing, Verify, parse_approval_record, rank_example_rights, restrict_example
-from .tables import ChromaBackend, Fields, MemoryBackend, Row
+from .tables import ChromaBackend, Fields, MemoryBackend, Row, Table
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -70,12 +70,11 @@ class ExampleStore:
         """Use `open`; this constructor takes tables that are already open."""
         self._backend = backend
         self._make_further = cache(further) if further else None
-        self.embedding: Embedding = embedding or HashedEmbedding()
+        self.embedding = embedding or HASHED
         self._lock = threading.Lock()
-        self._changes = [0]
         self._reader: Database | None = None
         self._standings: dict[Hashable, dict[str, Standing | None]] = {}
-        self._cache: dict[Hashable, tuple[tuple[int, ...], Any]] = {}
+        self._cache: dict[Hashable, tuple[Sequence[int], Any]] = {}
 
     @classmethod
     def open(
@@ -92,7 +91,7 @@ class ExampleStore:
         Raises:
             ExampleStoreError: It cannot be opened, or was made by another version or with another embedding.
         """
-        model = embedding or HashedEmbedding()
+        model = embedding or HASHED
         return cls(MemoryBackend() if location is None else ChromaBackend(location, model.name), model, further)
 
     def seen_by(self, database: Database) -> ExampleStore:
@@ -147,16 +146,15 @@ class ExampleStore:
         while part := list(islice(stream, _BATCH)):
             unknown, changes = self._find_new_and_changed(list(check_each_example(part, check_example)))
             entries = list(check_each_example(unknown, lambda example: make_record(example, verify)))
-            for room in dict.fromkeys(get_room(entry.example) for entry in entries):
-                additions += self._put_records(room, [item for item in entries if get_room(item.example) == room])
+            additions += self._put_records(entries)
             for entry in changes:
                 self._replace_record(entry)
             total, updates = total + len(part), updates + len(changes)
         return AddedExamples(additions, total - len(refusals) - additions - updates, tuple(refusals), updates)
 
     def put(self, entries: Sequence[ExampleRecord]) -> None:
-        """Write records of shared examples that were already checked."""
-        self._put_records(SHARED, entries)
+        """Write records of examples that were already checked."""
+        self._put_records(entries)
 
     def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[FoundExample]:
         """Return the k examples most similar to a text by one index, best first.
@@ -188,10 +186,10 @@ class ExampleStore:
         for room in self._backend.list_room_names():
             rows = self._backend.get((room, PAIRS), ids)
             self._backend.remove((room, PAIRS), list(rows))
-            for row in rows.values():
-                self._remove_unused_keys(room, row)
+            self._remove_unused_keys(room, rows.values())
             count += len(rows)
-        self._record_store_change()
+        with self._lock:
+            self._cache.clear()
         return count
 
     def list(self, database: str | None = None, source: str | None = None) -> Iterator[FoundExample]:
@@ -238,7 +236,7 @@ class ExampleStore:
                 part = ids[start : start + _BATCH]
                 rows = self._backend.get((room, PAIRS), part)
                 records = [make_record(_parse_stored_example(rows[id_]), id_=id_) for id_ in part if id_ in rows]
-                self._put_records(room, records, tuple(_TABLES.values()))
+                self._put_records(records, tuple(_TABLES.values()))
         return self.count()
 
     def cached(self, key: Hashable, make: Callable[[Sequence[Example]], _T], database: str = "") -> _T:
@@ -249,7 +247,7 @@ class ExampleStore:
         room = database if self.holds_own(database) else ""
         if self._reader is not None:
             key = (key, self._reader.rights, self._reader.schema().version)
-        state = (*self._changes, *(self._backend.count((room, PAIRS)) for room in (SHARED, room)))
+        state = [self._backend.count((room, PAIRS)) for room in (SHARED, room)]
         with self._lock:
             entry = self._cache.get((key, room))
             if entry is None or entry[0] != state:
@@ -310,10 +308,6 @@ class ExampleStore:
     def _count_rows(self, table: str) -> int:
         return sum(self._backend.count((room, table)) for room in self._backend.list_room_names())
 
-    def _record_store_change(self) -> None:
-        with self._lock:
-            self._changes[0] += 1
-
     def _find_new_and_changed(self, examples: Sequence[Example]) -> tuple[Sequence[Example], Sequence[ExampleRecord]]:
         """Return the examples that are not stored yet, and records of stored ones that changed."""
         by_room: dict[str, dict[str, Example]] = {}
@@ -335,41 +329,41 @@ class ExampleStore:
                     changes.append(make_record(new, id_=id_))
         return unknown, changes
 
-    def _put_records(self, room: str, entries: Sequence[ExampleRecord], anew: Sequence[str] = ()) -> int:
-        """Write new records to a room, and all to tables in `anew`; return the number of new ones.
+    def _put_records(self, entries: Sequence[ExampleRecord], anew: Sequence[str] = ()) -> int:
+        """Write new records, and all to tables in `anew`; return the number of new ones.
 
         Nothing is made or written before all vectors are there: an embedding that fails leaves no table that is bound
         to it.
         """
-        rows: dict[str, dict[str, tuple[str, Fields]]] = {table: {} for table in reversed(_TABLES.values())}
+        rows: dict[Table, dict[str, tuple[str, Fields]]] = defaultdict(dict)
         # Of several pairs with a key, the first stands for it.
-        for table, id_, text, fields in (row for entry in reversed(entries) for row in entry.rows):
-            rows[table][id_] = text, fields
-        rows[PAIRS] = dict(reversed(rows[PAIRS].items()))
+        for record in reversed(entries):
+            for name, id_, text, fields in record.rows:
+                rows[get_room(record.example), name][id_] = text, fields
         for table, of_table in rows.items():
-            old_rows = {} if table in anew else self._backend.get((room, table), list(of_table))
-            rows[table] = {id_: row for id_, row in of_table.items() if id_ not in old_rows}
+            old_rows = {} if table[1] in anew else self._backend.get(table, list(of_table))
+            ids = reversed(of_table) if table[1] == PAIRS else of_table
+            rows[table] = {id_: of_table[id_] for id_ in ids if id_ not in old_rows}
         vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in rows.items() if new}
         for table, of_table in vectors.items():
             fields = {id_: fields for id_, (_, fields) in rows[table].items()}
-            self._backend.put((room, table), fields, of_table, anew=table in anew)
-        if rows[PAIRS]:
-            self._record_store_change()
-        return len(rows[PAIRS])
+            self._backend.put(table, fields, of_table, anew=table[1] in anew)
+        with self._lock:
+            self._cache.clear()
+        return sum(len(new) for (_, name), new in rows.items() if name == PAIRS)
 
-    def _replace_record(self, entry: ExampleRecord) -> None:
+    def _replace_record(self, record: ExampleRecord) -> None:
         """Replace a stored example and its keys, keys first."""
-        room = get_room(entry.example)
-        before = self._backend.get((room, PAIRS), [entry.id])
-        self._put_records(room, [entry], (PAIRS,))
+        room = get_room(record.example)
+        before = self._backend.get((room, PAIRS), [record.id])
+        self._put_records([record], (PAIRS,))
         self._standings.clear()
-        for row in before.values():
-            self._remove_unused_keys(room, row)
+        self._remove_unused_keys(room, before.values())
 
-    def _remove_unused_keys(self, room: str, row: Row) -> None:
-        """Remove the keys of a row that no stored example uses any more."""
+    def _remove_unused_keys(self, room: str, rows: Iterable[Row]) -> None:
+        """Remove the keys of rows that no stored example uses any more."""
         for index, names in _KEY_FIELDS.items():
-            keys = {row.fields[name] for name in names}
+            keys = {row.fields[name] for row in rows for name in names}
             orphans = [key for key in keys if not self._backend.find_rows_by_value((room, PAIRS), names, key, 1)]
             self._backend.remove((room, _TABLES[index]), orphans)
 
@@ -419,22 +413,22 @@ def make_refusal_error(example: Example, reason: object) -> ExampleRefused:
     return ExampleRefused(f"refused {brief_repr(example.sql)} for {brief_repr(example.question)}: {one_line(reason)}")
 
 
-def make_record(example: Example, verify: Verify | None = None, id_: str = "") -> ExampleRecord:
-    """Return the stored form of an example; raise `ExampleRefused` if the SQL is invalid."""
+def make_record(
+    example: Example, verify: Verify | None = None, id_: str = "", keys: Sequence[str] = ()
+) -> ExampleRecord:
+    """Return the stored form of an example; raise `ExampleRefused` if the SQL is invalid.
+
+    `keys` are the skeletons of its SQL and of its questions, where they are known already.
+    """
     try:
-        sql = get_sql_skeleton(example.sql)
+        sql, *questions = keys or [get_sql_skeleton(example.sql)]
         if verify:
             verify(example)
     except TableturnError as error:
         raise make_refusal_error(example, error) from error
     texts = dict.fromkeys((example.question, example.simplified or example.question))
-    return build_record(example, sql, [mask(text, example.schema) for text in texts], id_)
-
-
-def build_record(example: Example, sql: str, keys: Iterable[str], id_: str = "") -> ExampleRecord:
-    """Return the stored form of an example, given the skeletons of its SQL and questions."""
     id_, sql_id = id_ or example_id(example), _hash_texts(sql)
-    skeletons = {_hash_texts(key, sql): key for key in keys}
+    skeletons = {_hash_texts(key, sql): key for key in questions or [mask(text, example.schema) for text in texts]}
     first, *_, last = *skeletons, *skeletons  # both, so that an update leaves none of earlier forms
     example = example if example.added else replace(example, added=datetime.now(UTC))
     fields = {"example": to_json(example), "sql": sql_id, "skeleton_1": first, "skeleton_2": last}

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from tableturn.tools.errors import ExampleStoreError
 from tableturn.tools.examples import ExampleStore, embed, mask
-from tableturn.tools.examples.embedding import HashedEmbedding, Vectors
+from tableturn.tools.examples.embedding import HASHED, Embedding, Vectors
 from tableturn.tools.examples.tables import FORMAT, ChromaBackend, find_damaged_index
 from tableturn.tools.sql import make_sql_skeleton
 
@@ -43,11 +43,11 @@ def asked(number: int) -> str:
     return f"Which {NOUNS[number % 11]} have more {NOUNS[number // 11 % 11]} than {number}?"
 
 
-class Letters:
-    name = "letters"
+def count_letters(texts: Sequence[str]) -> Vectors:
+    return np.asarray([[len(text), text.count("e"), 1] for text in texts], dtype=np.float32)
 
-    def __call__(self, texts: Sequence[str]) -> Vectors:
-        return np.asarray([[len(text), text.count("e"), 1] for text in texts], dtype=np.float32)
+
+LETTERS = Embedding("letters", count_letters)
 
 
 def test_a_store_outlives_the_process(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_two_stores_in_memory_are_strangers() -> None:
 
 
 def test_another_embedding_is_refused_by_name(tmp_path: Path) -> None:
-    with ExampleStore.open(tmp_path, Letters()) as store:
+    with ExampleStore.open(tmp_path, LETTERS) as store:
         store.add(BOATS)
     with pytest.raises(ExampleStoreError, match="built with the embedding 'letters', not 'hashed-"):
         ExampleStore.open(tmp_path)
@@ -104,7 +104,7 @@ def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         patch.setattr("tableturn.tools.examples.tables.FORMAT", "0")
         backend.put(("", "pairs"), {}, embed([]))
     with pytest.raises(ExampleStoreError, match="has format 0, this version reads 2"):
-        ExampleStore.open(tmp_path, Letters())
+        ExampleStore.open(tmp_path, LETTERS)
 
 
 RULED = (
@@ -126,7 +126,7 @@ def test_keys_made_by_other_rules_come_with_another_version() -> None:
     vectors = np.round(embed(RULED) * 1_000).astype(np.int64).tolist()
     keys = [vectors, [mask(text, SCHEMA) for text in RULED], [make_sql_skeleton(sql) for sql in RULED_SQL]]
     digests = [hashlib.sha256(repr(part).encode()).hexdigest()[:12] for part in keys]
-    assert [HashedEmbedding.name, *digests[:1]] == ["hashed-2-256", "47c68141c134"]
+    assert [HASHED.name, *digests[:1]] == ["hashed-2-256", "47c68141c134"]
     assert [FORMAT, *digests[1:]] == ["2", "4cbf2c407d3d", "3e63047e3da0"]
 
 
@@ -179,7 +179,7 @@ def test_links_that_lead_nowhere_end_no_process(tmp_path: Path) -> None:
 def test_a_re_indexing_by_0_2_0_that_was_broken_off_is_ended_by_the_next_opening(tmp_path: Path) -> None:
     with ExampleStore.open(tmp_path) as store:
         store.add(BOATS)
-    with closing(ChromaBackend(tmp_path, HashedEmbedding.name)) as backend:
+    with closing(ChromaBackend(tmp_path, HASHED.name)) as backend:
         rows = {row.id: row.fields for row in backend.scan(("", "pairs"))}
         backend.put(("", "pairs-anew"), rows, embed([str(n) for n in range(4)]))
         backend.client.delete_collection("tableturn.shared.pairs")
