@@ -413,6 +413,12 @@ class _NameResolver:
     def _resolve_column_in_sources(self, node: exp.Column, name: str, level: Scope, refer: _Refer) -> Reference | None:
         holders = [source for source in level.sources if source.columns is not None and name in source.columns]
         distinct = [source for index, source in enumerate(holders) if index == 0 or name not in source.using]
+        if len(distinct) > 1 and not self.rules.is_sqlite and (join := node.find_ancestor(exp.Join, exp.Select)):
+            # An ON does not see what later joins add.
+            ends = [index for index, source in enumerate(level.sources) if source.join is join]
+            distinct = [
+                source for source in distinct if source in level.sources[: max(ends, default=-1) + 1]
+            ] or distinct
         if len(distinct) > 1:
             return refer("ambiguous", level, distinct[0], node.name, tuple(distinct))
         if distinct:

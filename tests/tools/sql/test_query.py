@@ -380,3 +380,12 @@ def test_threads_share_one_resolution(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [each.result() for each in waiting]
     assert len(resolved) == 1
     assert all(one is found[0] for one in found)
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "mysql", "duckdb"])
+def test_an_on_does_not_see_what_later_joins_add(dialect: str) -> None:
+    sql = "SELECT 1 FROM product JOIN item ON name = 'x' JOIN customer USING (id)"
+    query = Query.of(sql, dialect, replace(SHOP, dialect=dialect))
+    assert ("product", "name") in query.usage.columns
+    where = Query.of(f"{sql} WHERE name = 'x'", dialect, replace(SHOP, dialect=dialect))
+    assert [reference.kind for reference in where.resolution.references] == ["column", "ambiguous"]
