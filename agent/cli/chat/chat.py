@@ -79,8 +79,9 @@ class AnswerPages:
         last = first + count
         view, most = PageRequest(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
         with cancel_on_interrupt() as stop:
-            paged = PagedAnswer("", self.answer, chat.resources, min(last, most), most, stop)
-            page = self.results.read_page(paged, view)
+            page = self.results.read_page(
+                PagedAnswer("", self.answer, chat.resources, min(last, most), most, stop), view
+            )
         if not page.rows:
             raise SettingsError(f"there are no more rows to show: the last is row {page.total:,}")
         self.now = page
