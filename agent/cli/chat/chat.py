@@ -77,11 +77,9 @@ class AnswerPages:
     def load_page(self, first: int, count: int, chat: ChatSession) -> None:
         """Load a page of `count` rows that starts at row `first`, counted from 0."""
         last = first + count
-        view, most = PageRequest(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
+        view, cap = PageRequest(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
         with cancel_on_interrupt() as stop:
-            page = self.results.read_page(
-                PagedAnswer("", self.answer, chat.resources, min(last, most), most, stop), view
-            )
+            page = self.results.read_page(PagedAnswer("", self.answer, chat.resources, min(last, cap), cap, stop), view)
         if not page.rows:
             raise SettingsError(f"there are no more rows to show: the last is row {page.total:,}")
         self.now = page
