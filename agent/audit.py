@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -58,15 +59,13 @@ class AuditTrail:
         self.path = Path(path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = self._open_file()
+            with self._open_file() as file:
+                info = os.fstat(file.fileno())
+                start = os.pread(file.fileno(), 64, 0) if stat.S_ISREG(info.st_mode) else None
         except OSError as error:
             raise SettingsError(f"cannot write an audit trail to {path}: {error.strerror or error}") from None
-        try:
-            info = os.fstat(descriptor)
-            if not stat.S_ISREG(info.st_mode) or (info.st_size and not _BEGINNING.match(os.pread(descriptor, 64, 0))):
-                raise SettingsError(f"{path} is not an audit trail: name a new file, or one that --audit created")
-        finally:
-            os.close(descriptor)
+        if start is None or (start and not _BEGINNING.match(start)):
+            raise SettingsError(f"{path} is not an audit trail: name a new file, or one that --audit created")
 
     def write(self, record: AuditRecord) -> None:
         """Append a record to the file, and sync the file to disk.
@@ -76,22 +75,19 @@ class AuditTrail:
         """
         line = json.dumps(asdict(record)).encode() + b"\n"
         try:
-            descriptor = self._open_file()
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                _append_line(descriptor, line)
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            with self._open_file() as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                _append_line(file.fileno(), line)
+                os.fsync(file)
         except OSError as error:
             reason = error.strerror or error
             raise AuditError(
                 f"the audit trail {self.path} cannot be written ({reason}), so the answer is not given"
             ) from None
 
-    def _open_file(self) -> int:
-        """Open the file for appending, and return the file descriptor."""
-        return os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+    def _open_file(self) -> FileIO:
+        """Open the file for appending, and for reading how it begins."""
+        return FileIO(self.path, "a+", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK, 0o600))
 
 
 def _append_line(descriptor: int, line: bytes) -> None:

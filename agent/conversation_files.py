@@ -45,12 +45,9 @@ def open_checkpointer(
     from langgraph.checkpoint.sqlite import SqliteSaver
 
     path = create_conversation_file(_get_conversation_file(path), db)
-    try:
-        with SqliteSaver.from_conn_string(str(path)) as saver:
-            saver.setup()
-            yield saver
-    except (OSError, sqlite3.Error) as error:
-        raise _make_storage_error(path, error) from None
+    with _report_storage_errors(path), SqliteSaver.from_conn_string(str(path)) as saver:
+        saver.setup()
+        yield saver
 
 
 @contextmanager
@@ -65,37 +62,39 @@ def lock_conversation(thread: str | None, path: Path | None, location: str) -> G
         return
     storage = _get_conversation_file(path)
     lock_offset = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
-    try:
+    with _report_storage_errors(storage):
         descriptor = os.open(f"{storage}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise _make_storage_error(storage, error) from None
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, lock_offset)
-        except (BlockingIOError, PermissionError):
-            raise SettingsError(
-                f"the conversation {thread!r} is in use by another chat: close it, or choose another name with --thread"
-            ) from None
-        except OSError as error:
-            raise _make_storage_error(storage, error) from None
+        with _report_storage_errors(storage):
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, lock_offset)
+            except (BlockingIOError, PermissionError):
+                raise SettingsError(
+                    f"the conversation {thread!r} is in use by another chat: close it, or choose another name with "
+                    "--thread"
+                ) from None
         yield name
 
 
 def create_conversation_file(path: Path, db: str) -> Path:
     """Create a private file for conversations, if missing; `db` must be another file."""
     path = path.absolute()
-    try:
+    with _report_storage_errors(path):
         _check_conversation_file(path)
         if Path(_SCHEME.sub("", db)).absolute() == path:
             raise SettingsError(f"{path} is the database itself: name another file with --checkpoints")
         make_private_file(path)
-    except (OSError, sqlite3.Error) as error:
-        raise _make_storage_error(path, error) from None
     return path
 
 
-def _make_storage_error(path: Path, error: Exception) -> SettingsError:
-    return SettingsError(f"cannot store conversations in {path}: {error}; choose a file with --checkpoints")
+@contextmanager
+def _report_storage_errors(path: Path) -> Generator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise SettingsError(
+            f"cannot store conversations in {path}: {error}; choose a file with --checkpoints"
+        ) from None
 
 
 @dataclass(frozen=True)

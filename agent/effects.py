@@ -40,9 +40,6 @@ TASK, QUERY_NUMBER = "tableturn_task", "tableturn_query"
 _SLICE_SECONDS = 0.05  # a cancellation is noticed within so many seconds
 _DEAD_CONNECTIONS = 100  # as many as the pools of the usual clients keep alive
 
-_OWN_ERRORS = (ModelError, TurnCancelled)
-"""What code of ours within a client's call raises: a budget was reached, or the turn was cancelled."""
-
 
 class TaskEffect(NamedTuple, Generic[R]):
     """An effect: a task for a translator, by default the translator of the body."""
@@ -123,11 +120,6 @@ class BudgetTracker:
     query: int | None = None  # the number of the turn's query that the body works on, from 0; None outside a graph
     cancellation: Cancellation | None = None  # ends the body at its next effect, and what runs for it
     usage: Usage = field(default_factory=Usage)  # what they did cost
-
-    def make_request_config(self, task: str) -> RunnableConfig:
-        """Return the configuration of a model request, named after the task."""
-        metadata: dict[str, Any] = {TASK: task}
-        return {"run_name": task, "metadata": metadata if self.query is None else metadata | {QUERY_NUMBER: self.query}}
 
 
 def run(body: Body[R], translator: Translator, tally: BudgetTracker) -> R:
@@ -223,16 +215,20 @@ class _EffectRunner(NamedTuple):
             return int(allowance.usage.llm_calls == before)
 
         try:
-            reply = await self.way.send(request, self.tally.make_request_config(task), allowance, seconds)
+            metadata = {TASK: task} if self.tally.query is None else {TASK: task, QUERY_NUMBER: self.tally.query}
+            config: RunnableConfig = {"run_name": task, "metadata": metadata}
+            reply = await self.way.send(request, config, allowance, seconds)
         except BudgetReached:
             raise  # the client sent nothing more
         except (TurnCancelled, asyncio.CancelledError, _EffectTimeout):
             # The model may have read the prompt, and is paid for that.
             allowance.usage += Usage(count_unreported_request(), request.tokens)
             raise
-        except Exception:
+        except Exception as error:
             allowance.usage += Usage(count_unreported_request())
-            raise
+            if isinstance(error, ModelError):
+                raise
+            raise RequestFailed(error) from error
         allowance.usage += replace(get_reply_usage(reply, request.tokens), llm_calls=count_unreported_request())
         return reply
 
@@ -297,7 +293,7 @@ class _BlockingExecutor(NamedTuple):
         self, request: ModelRequest, config: RunnableConfig, allowance: TaskAllowance, seconds: float
     ) -> AIMessage:
         """Send a request to a chat model and return the reply, within a number of seconds."""
-        return await self.call(lambda: _invoke_model(request, config), seconds)
+        return await self.call(lambda: request.model.invoke(request.messages, config), seconds)
 
 
 def start_in_thread(function: Callable[[], R]) -> Future[R]:
@@ -358,15 +354,6 @@ class _AsyncExecutor(NamedTuple):
         raise make_cancellation_error() if stop.done() else _EffectTimeout
 
 
-def _invoke_model(request: ModelRequest, config: RunnableConfig) -> AIMessage:
-    try:
-        return request.model.invoke(request.messages, config)
-    except _OWN_ERRORS:
-        raise
-    except Exception as error:
-        raise RequestFailed(error) from error
-
-
 async def _ainvoke_model(request: ModelRequest, config: RunnableConfig, allowance: TaskAllowance) -> AIMessage:
     """Invoke the model; retry if the client reused a connection of a closed event loop.
 
@@ -377,9 +364,7 @@ async def _ainvoke_model(request: ModelRequest, config: RunnableConfig, allowanc
     while True:
         try:
             return await request.model.ainvoke(request.messages, config)
-        except _OWN_ERRORS:
-            raise
-        except Exception as error:
+        except RuntimeError as error:
             if not tries or not is_closed_event_loop_error(error):
-                raise RequestFailed(error) from error
+                raise
             allowance.usage, tries = usage, tries - 1

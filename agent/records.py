@@ -414,13 +414,12 @@ def make_plain_result(table: Table) -> PlainResult:
     if is_plain and not any(map(_is_too_large, chain.from_iterable(table.rows))):
         rows = cast("tuple[tuple[PlainCell, ...], ...]", table.rows)
     else:
-        rows = tuple(tuple(map(_make_plain_cell, row)) for row in table.rows)
+        # An integer may have more digits than Python writes.
+        rows = tuple(
+            tuple(str(Decimal(cast("int", cell))) if _is_too_large(cell) else convert_cell(cell) for cell in row)
+            for row in table.rows
+        )
     return PlainResult(table.columns, rows, table.truncated, table.withheld, table.notes)
-
-
-def _make_plain_cell(cell: Cell) -> PlainCell:
-    # An integer may have more digits than Python writes.
-    return str(Decimal(cast("int", cell))) if _is_too_large(cell) else convert_cell(cell)
 
 
 def _is_too_large(cell: Cell) -> bool:

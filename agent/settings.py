@@ -420,11 +420,10 @@ def read_settings_file(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
+        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SettingsError(f"cannot read settings file {path}: {reason}") from None
-    try:
-        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except ValueError as error:
         raise SettingsError(
             f"settings file {path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {error}"

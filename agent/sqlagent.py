@@ -21,7 +21,7 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
-from .answers.phrasing import WITHHELD, analyze_sql, build_display, list_remarks, phrase_result_or_count
+from .answers.phrasing import WITHHELD, analyze_sql, build_display, list_remarks, phrase_result_or_count, put_result
 from .answers.sentence import fill_answer_sentence
 from .audit import AuditTrail
 from .cancel_turn import call_saver
@@ -247,13 +247,7 @@ class SQLAgent:
         texts = tuple(note.text for note in remarks)
         words = [line or phrase_result_or_count(result, looks), *texts, record.text.removeprefix(WITHHELD).strip()]
         complete = replace(
-            record,
-            columns=result.columns,
-            headings=looks.words,
-            formats=looks.formats,
-            rows=result.rows,
-            row_count=result.row_count,
-            truncated=result.truncated,
+            put_result(record, result, looks),
             text=" ".join(filter(None, words)),
             notes=(*record.notes, *texts),
             noted=(*record.noted, *(note for note in remarks if note.kind)),

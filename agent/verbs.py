@@ -39,7 +39,7 @@ from ..tools.sql.texts import begins_change
 from ..tools.values import ValueMatch
 from ..tools.words import end_sentence
 from .answers.answer import Answer
-from .answers.phrasing import analyze_sql, build_display, describe_other_query, explain_query, phrase_answer
+from .answers.phrasing import analyze_sql, build_display, describe_other_query, explain_query, phrase_answer, put_result
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
 from .records import AnswerSentence, AttemptView, Status, get_standalone_question, make_plain_result
@@ -282,13 +282,9 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
     if sql != own_sql:
         record = describe_other_query(record, analysis, looks)
     new = replace(
-        record,
+        put_result(record, result, looks),
         intent="answerable",
         sql=sql,
-        columns=result.columns,
-        rows=result.rows,
-        row_count=result.row_count,
-        truncated=result.truncated,
         status="converged",
         text=phrase_answer(result, looks),
         confidence=1.0,
@@ -306,12 +302,9 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         database=database_identity(database),
         explanation=explain_query(analysis),
         rights=resources.rights,
-        withheld=result.withheld,
         used_knowledge=(),
         proposals=(),
         estimate=None,
-        headings=looks.words,
-        formats=looks.formats,
     )
     if sql == own_sql:
         new = replace(new, confidence=record.confidence, notes=record.notes, noted=record.noted)

@@ -193,6 +193,18 @@ class _StoredResult:
             pass
 
 
+@dataclass(frozen=True)
+class PagedAnswer:
+    """An answer whose rows are paged, and with what rights and limits its query runs anew."""
+
+    turn: str  # its turn's id
+    answer: Answer
+    resources: Resources  # of whoever reads
+    need: int  # the query runs anew where fewer rows than that are held of more
+    limit: int  # so many rows are read then, at most
+    cancellation: Cancellation | None = None
+
+
 class PagedResultCache:
     """A cache of query results for paging, limited in bytes."""
 
@@ -201,66 +213,28 @@ class PagedResultCache:
         self._results: OrderedDict[tuple[str, str], _StoredResult] = OrderedDict()
         self._lock = threading.Lock()
 
-    def read_page(
-        self,
-        turn: str,
-        answer: Answer,
-        resources: Resources,
-        view: PageRequest,
-        cancellation: Cancellation | None = None,
-        *,
-        need: int,  # the query runs anew where fewer rows than that are held of more
-        limit: int,  # so many rows are read then, at most
-    ) -> ResultPage:
+    def read_page(self, paged: PagedAnswer, view: PageRequest) -> ResultPage:
         """Return a page of an answer's result, under the current person's rights.
 
         Raises:
             ExportError: There are no rows.
             QueryError: The query cannot be run under these rights or limits.
         """
-        return self._use(turn, answer, resources, cancellation, need, limit, lambda result: result.read_page(view))
+        return self._use(paged, lambda result: result.read_page(view))
 
-    def export(
-        self,
-        turn: str,
-        answer: Answer,
-        resources: Resources,
-        view: PageRequest,
-        target: Target,
-        form: Format,
-        cancellation: Cancellation | None = None,
-        *,
-        need: int,
-        limit: int,
-    ) -> ExportResult:
+    def export(self, paged: PagedAnswer, view: PageRequest, target: Target, form: Format) -> ExportResult:
         """Write the rows of an answer that match a page request to a file or a stream."""
-
-        def write() -> ExportResult:
-            return self._use(
-                turn, answer, resources, cancellation, need, limit, lambda result: result.export(view, target, form)
-            )
-
+        write, answer = partial(self._use, paged, lambda result: result.export(view, target, form)), paged.answer
         if answer.sql is None:
             return write()
         query = AuditedQuery(answer.sql, answer.question, answer.thread)
-        return run_and_audit_query(query, "exported", resources, write, lambda export: export.rows)
+        return run_and_audit_query(query, "exported", paged.resources, write, lambda export: export.rows)
 
-    def _use(
-        self,
-        turn: str,
-        answer: Answer,
-        resources: Resources,
-        cancellation: Cancellation | None,
-        need: int,
-        limit: int,
-        function: Callable[[_StoredResult], R],
-    ) -> R:
+    def _use(self, paged: PagedAnswer, function: Callable[[_StoredResult], R]) -> R:
         """Call a function with the stored result of an answer; read the result first if necessary."""
-        key = (turn, resources.database.session.key)
+        key = (paged.turn, paged.resources.database.session.key)
         for _ in range(2):
-            result = self._get_stored_result(key, need) or self._store_result(
-                key, self._read_result(answer, resources, cancellation, need, limit)
-            )
+            result = self._get_stored_result(key, paged.need) or self._store_result(key, self._read_result(paged))
             try:
                 return function(result)
             except sqlite3.ProgrammingError:  # it was let go of in the meantime
@@ -292,15 +266,14 @@ class PagedResultCache:
                 self._results.popitem(last=False)[1].close()
         return result
 
-    def _read_result(
-        self, answer: Answer, resources: Resources, cancellation: Cancellation | None, need: int, limit: int
-    ) -> _StoredResult:
+    def _read_result(self, paged: PagedAnswer) -> _StoredResult:
         """Read the rows of an answer into a new result; run the query if rows are missing."""
+        answer, resources, limit = paged.answer, paged.resources, paged.limit
         if not answer.answered:
             raise ExportError("there are no rows to show")
         result = _StoredResult(answer, self._most_bytes // 2)
         try:
-            if answer.sql is None or not (answer.withheld or (answer.truncated and need > len(answer.rows))):
+            if answer.sql is None or not (answer.withheld or (answer.truncated and paged.need > len(answer.rows))):
                 result.start(answer.columns)
                 result.take(answer.rows)
                 result.truncated = answer.truncated
@@ -308,7 +281,7 @@ class PagedResultCache:
             else:
                 limits = replace(resources.settings.export_limits, rows=limit, result_bytes=self._most_bytes)
                 query = AuditedQuery(answer.sql, answer.question, answer.thread)
-                execute = partial(resources.database.execute, answer.sql, limits, cancellation, result)
+                execute = partial(resources.database.execute, answer.sql, limits, paged.cancellation, result)
                 outcome = run_and_audit_query(query, "read", resources, execute, lambda _: result.count)
                 result.truncated = outcome.truncated
                 result.limit = limit if outcome.truncated and result.count >= limit else math.inf
@@ -335,6 +308,4 @@ def _parse_duration_seconds(cell: Any) -> float | None:
 
 def _convert_cell_for_sqlite(cell: Any) -> Any:
     """Convert a cell for SQLite: an integer that is too large becomes text."""
-    if isinstance(cell, bool) or not isinstance(cell, int) or abs(cell) <= _LARGEST_INTEGER:
-        return cell
-    return str(cell)
+    return str(cell) if isinstance(cell, int) and abs(cell) > _LARGEST_INTEGER else cell

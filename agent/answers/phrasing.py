@@ -281,6 +281,20 @@ def explain_query(query: Query | None) -> str:
         return ""
 
 
+def put_result(record: AnswerRecord, result: PlainResult, looks: ColumnDisplay) -> AnswerRecord:
+    """Return a record with the rows of a result, and how they are displayed."""
+    return replace(
+        record,
+        columns=result.columns,
+        rows=result.rows,
+        row_count=result.row_count,
+        truncated=result.truncated,
+        withheld=result.withheld,
+        headings=looks.words,
+        formats=looks.formats,
+    )
+
+
 def describe_other_query(record: AnswerRecord, query: Query | None, looks: ColumnDisplay) -> AnswerRecord:
     """Return a record of another query's basis in place of its own; its rows are not counted."""
     basis = None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ...tools.errors import ModelError, SettingsError
+from ...tools.record_files import read_json, read_lines
 from ...tools.terminal import print_json_line, say
 from ..options import DatabaseOptions, JsonOption, UrlOption, expand_options
 
@@ -181,7 +182,7 @@ def _read_history_file(path: Path) -> list[PastTurn]:
 
     try:
         entries = _parse_json_entries(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise SettingsError(f"cannot read the history {path}: {error}") from None
     turns: list[PastTurn] = []
     for entry in entries:
@@ -199,14 +200,13 @@ def _read_history_file(path: Path) -> list[PastTurn]:
 def _parse_json_entries(text: str) -> list[Any]:
     """Parse a text as a JSON list, or as one JSON value per line."""
     if text.lstrip().startswith("["):
-        return cast("list[Any]", json.loads(text))
-    lines = [line for line in text.split("\n") if line.strip()]
-    if not lines:
+        return cast("list[Any]", read_json(text))
+    if not text.strip():
         raise ValueError("it is empty; write [] for no turns")
     try:
-        return [json.loads(line) for line in lines]
+        return read_lines(text)
     except ValueError:
-        return [json.loads(text)]
+        return [read_json(text)]
 
 
 @expand_options()

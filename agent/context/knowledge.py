@@ -9,6 +9,7 @@ from ...tools.knowledge.fragment import find_used_entries
 from ...tools.sql import Query
 from ...tools.values import ValueMatch
 from ..advice import with_fallback
+from ..answers.phrasing import format_count
 from ..records import Turn, UsedKnowledge
 from ..resources import Run
 from .task_inputs import get_full_question
@@ -70,8 +71,7 @@ def list_problem_notes(run: Run) -> tuple[str, ...]:
     knowledge = run.knowledge
     if knowledge is None or not knowledge.problems:
         return ()
-    count = len(knowledge.problems)
-    entries = "1 entry" if count == 1 else f"{count} entries"
+    entries = format_count(len(knowledge.problems), "entry", "entries")
     return (f"{entries} of the knowledge file left out: `tableturn knowledge check` says why",)
 
 

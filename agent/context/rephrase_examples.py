@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeVar
@@ -127,11 +128,8 @@ def complete_example_pairs(
 
     def complete_dialogue(dialogue: Dialogue) -> list[Example]:
         attempts: list[Example] = []
-        try:
-            for example in forms(dialogue, asker):
-                attempts.append(example)
-        except _RequestLimitReached:
-            pass
+        with suppress(_RequestLimitReached):
+            attempts.extend(forms(dialogue, asker))
         return attempts
 
     with ThreadPoolExecutor(jobs) as threads:

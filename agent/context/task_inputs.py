@@ -28,6 +28,7 @@ from ...tools.linking import (
 from ...tools.sql import dialect_notes, extend_schema_for_query, find_requested_tables
 from ...tools.words import is_foreign_text
 from ..advice import call_with_fallback
+from ..answers.phrasing import format_count
 from ..effects import Body, do, wait_for
 from ..records import Turn
 from ..resources import Run
@@ -36,11 +37,6 @@ from ..state import AgentState, Record, Update, dump, get_attempts, load_all, lo
 
 KEY = "tableturn_turn"  # where a message carries its turn, among its additional arguments
 ITEMS_CARRIED = 40  # schema probabilities that a message carries, most probable first
-
-
-def read_past_turns(state: AgentState) -> tuple[PastTurn, ...]:
-    """Return the conversation's earlier turns, oldest first."""
-    return load_all(PastTurn, _read_past_turn_records(state))
 
 
 def get_validated_turn_records(state: AgentState) -> list[Record]:
@@ -57,7 +53,8 @@ def _read_past_turn_records(state: AgentState) -> list[Record]:
 
 def list_readable_turns(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
     """Return the earlier turns that this person may read, by the rights used for each turn."""
-    return tuple(turn for turn in read_past_turns(state) if run.resources.may_read(turn.rights))
+    turns = load_all(PastTurn, _read_past_turn_records(state))
+    return tuple(turn for turn in turns if run.resources.may_read(turn.rights))
 
 
 def select_history(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
@@ -67,11 +64,9 @@ def select_history(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
 
 def make_unread_turns_note(state: AgentState, run: Run) -> str:
     """Return a note on earlier turns that this person may not see; '' if there are none."""
-    unread = len(read_past_turns(state)) - len(list_readable_turns(state, run))
-    if not unread:
-        return ""
-    turns = "1 earlier turn was" if unread == 1 else f"{unread} earlier turns were"
-    return f"{turns} left out: made under other permissions than these, or for somebody else"
+    unread = len(_read_past_turn_records(state)) - len(list_readable_turns(state, run))
+    turns = format_count(unread, "earlier turn was", "earlier turns were")
+    return f"{turns} left out: made under other permissions than these, or for somebody else" if unread else ""
 
 
 def get_full_question(turn: Turn) -> str:

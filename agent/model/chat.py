@@ -45,11 +45,6 @@ class TranslatorOptions(NamedTuple):
         """Return the options that settings have."""
         return cls(*(getattr(settings, name) for name in cls._fields))
 
-    def choose_request_settings(self, task: str) -> RequestSettings:
-        """Return the model settings for the task with this name."""
-        temperature = self.simplify_temperature if task == SimplifyTask.name else None
-        return RequestSettings(self.temperature if temperature is None else temperature, self.max_output_tokens)
-
 
 class RequestSettings(NamedTuple):
     """Model settings for one request; None leaves the model's own value."""
@@ -76,7 +71,9 @@ class PromptedTranslator:
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
         """Perform a task; retry once for an unusable reply, and once for a truncated reply."""
-        tuning = self._options.choose_request_settings(task.name)
+        own_temperature = self._options.simplify_temperature if task.name == SimplifyTask.name else None
+        temperature = self._options.temperature if own_temperature is None else own_temperature
+        tuning = RequestSettings(temperature, self._options.max_output_tokens)
         prompt = task.render(self._options.prompt_tokens)
         notes = list(prompt.left_out)
         has_hint, has_doubled = False, False
@@ -179,8 +176,8 @@ def make_masking_translator(translator: Translator, kinds: Collection[MaskKind])
     """Return a translator that masks requests, or the same one if nothing is to be masked."""
     if not kinds:
         return translator
-    inner = translator
-    return _MaskingTranslator(inner.name, inner.model, inner.reads_examples, inner.understands, inner, kinds)
+    facts = translator.name, translator.model, translator.reads_examples, translator.understands
+    return _MaskingTranslator(*facts, translator, kinds)
 
 
 @dataclass

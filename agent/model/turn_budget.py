@@ -40,11 +40,6 @@ class TurnBudget(NamedTuple):
     until: float  # when the time is over, by `time.monotonic`
     task_seconds: float = math.inf  # of one task, retries included, however slowly a reply trickles in
 
-    def subtract_usage(self, usage: Usage) -> TurnBudget:
-        """Return the budget that remains after some usage."""
-        calls, tokens = max(self.calls - usage.llm_calls, 0), max(self.tokens - usage.tokens, 0)
-        return TurnBudget(calls, tokens, self.until, self.task_seconds)
-
     @property
     def seconds(self) -> float:
         """The remaining time in seconds."""
@@ -94,7 +89,8 @@ class TaskAllowance:
     @property
     def remaining_budget(self) -> TurnBudget:
         """The remaining budget."""
-        return self.budget.subtract_usage(self.usage)
+        calls, tokens = self.budget.calls - self.usage.llm_calls, self.budget.tokens - self.usage.tokens
+        return self.budget._replace(calls=max(calls, 0), tokens=max(tokens, 0))
 
     def send(self) -> None:
         """Count a request before it is sent; raise `BudgetReached` if no budget is left."""

@@ -28,6 +28,7 @@ from ..answers.phrasing import (
     explain_query,
     list_remarks,
     phrase_answer,
+    put_result,
     summarize_answer,
 )
 from ..audit import make_record
@@ -98,21 +99,17 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
     # Where no query came, people are advised what to do; later turns are told what happened.
     is_raw = answer.status == "failed" or (turn.stop and turn.stop.why == turn.rephrasing.reply)
     text = turn.stop.why if turn.stop and is_raw and not answer.attempts else answer.text
+    counted = answer.ledger.write_line(IN_ENGLISH, answer.formats) if answer.ledger is not None else ""
+    summary = " ".join(filter(None, (summarize_answer(answer), counted)))
     past = PastTurn(
         question=turn.question,
         rephrased=turn.rephrasing.rephrased,
         sql=sql,
-        result=text if not sql else WITHHELD if answer.withheld else _summarize_for_later_turns(answer),
+        result=text if not sql else WITHHELD if answer.withheld else summary,
         items=turn.items,
         rights=run.resources.rights,
     )
     return {"answer": dump(answer), "next": END} | make_history_update(state, past, answer.text, run.settings)
-
-
-def _summarize_for_later_turns(answer: AnswerRecord) -> str:
-    """Return an answer's result and row ledger in one line, for later turns."""
-    line = answer.ledger.write_line(IN_ENGLISH, answer.formats) if answer.ledger is not None else ""
-    return " ".join(filter(None, (summarize_answer(answer), line)))
 
 
 def _save_as_example(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
@@ -153,7 +150,6 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     if comparison is not None and differs(comparison):
         doubts = (f"{labels.say('code_differs')}: {comparison.reason}",)
     sql = chosen.sql if chosen and not conclusion.by_code else None
-    result = conclusion.result or PlainResult((), ())
     by_node = load_usage(state)
     query = query if sql else None
     knowledge = find_used_knowledge(query, turn)
@@ -174,15 +170,11 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             attempts, chosen, conclusion.status, comparison, turn, run, readings.agreement, labels, rows_lost
         )
         trust = judge_answer_trust(sure.alone, run, labels) if sql and conclusion.result else UNTOLD
-        return AnswerRecord(
+        record = AnswerRecord(
             question=turn.asked or turn.question,
             rephrased=turn.rephrasing.rephrased,
             intent=turn.rephrasing.intent,
             sql=sql,
-            columns=result.columns,
-            rows=result.rows,
-            row_count=result.row_count,
-            truncated=result.truncated,
             status=conclusion.status,
             text=" ".join([conclusion.text, *after]),
             confidence=sure.value,
@@ -206,10 +198,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             stop_kind=turn.stop.kind if turn.stop else "error",
             explanation=explanation,
             rights=run.resources.rights,
-            withheld=result.withheld,
             estimate=chosen.estimate if chosen and sql else None,
-            headings=conclusion.looks.words,
-            formats=conclusion.looks.formats,
             used_knowledge=knowledge,
             proposals=proposals,
             basis=replace(basis, counted=ledger.list_basis(labels)) if basis and ledger else basis,
@@ -217,6 +206,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             sentence=AnswerSentence(told, " ".join(after)) if told and sql and conclusion.result else None,
             ledger=ledger,
         )
+        return put_result(record, conclusion.result or PlainResult((), ()), conclusion.looks)
 
     def emit_early_answer() -> None:
         early_answer = make_answer(None)

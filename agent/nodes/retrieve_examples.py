@@ -8,6 +8,7 @@ from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, database_identity, regularize_example
 from ...tools.sql.contradictions import find_contradiction
 from ..advice import call_with_fallback
+from ..answers.phrasing import format_count
 from ..context.task_inputs import get_previous_question, select_history, select_prompt_schema
 from ..effects import Body, wait_for
 from ..resources import Run
@@ -67,8 +68,8 @@ def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
     own_count = sum(example.owner == identity for example in examples)
     run.emit({"event": "retrieved", "examples": len(examples), "own": own_count})
     if own_count:
-        note = "1 approved example" if own_count == 1 else f"{own_count} approved examples"
-        notes.append(f"{note} of this database shown to the model")
+        approved = format_count(own_count, "approved example", "approved examples")
+        notes.append(f"{approved} of this database shown to the model")
     return make_update(then, replace(turn, examples=examples), notes)
 
 

@@ -17,6 +17,7 @@ from ...prompts.templating import PromptTooLarge
 from ...tools.database import Schema
 from ...tools.labels import Labels
 from ...tools.sql import same_sql, writes
+from ..answers.phrasing import format_count
 from ..context.task_inputs import make_generate_task, select_prompt_schema
 from ..effects import NO_REPLY, Body, Done, ask, do
 from ..evidence.choose_attempt import compare_code_with_query, differs, find_near_miss_literal, have_same_result
@@ -138,7 +139,7 @@ def find_stop_reason(
     if len(chain) >= settings.max_attempts:
         if settings.max_attempts == 1 and last.result is not None:
             return StopReason("attempts", "the settings allow one query", "converged")
-        reason = "1 query was tried" if len(chain) == 1 else f"{len(chain)} queries were tried"
+        reason = format_count(len(chain), "query was tried", "queries were tried")
         return StopReason("attempts", f"{reason}, and the settings allow no more", "capped")
     return None
 

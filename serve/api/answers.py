@@ -14,7 +14,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from ...agent import verbs
-from ...agent.answers.paging import PageRequest, ResultPage
+from ...agent.answers.paging import PagedAnswer, PageRequest, ResultPage
 from ...tools.charts import Kind, make_spec
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
@@ -60,7 +60,7 @@ async def get_rows(
     view = PageRequest(offset, limit, sort, descending, search)
     results, resources, rows = asker.server.results, asker.agent.resources, asker.server.settings.limits.result_rows
     return await asker.run_query(
-        lambda cancellation: results.read_page(id_, answer, resources, view, cancellation, need=rows, limit=rows)
+        lambda stop: results.read_page(PagedAnswer(id_, answer, resources, rows, rows, stop), view)
     )
 
 
@@ -99,7 +99,7 @@ async def export_rows(
             if sort is None and not search:
                 verbs.export(answer, resources, file, form, rows=rows, cancellation=stop)
             else:
-                results.export(id_, answer, resources, view, file, form, stop, need=row_limit, limit=row_limit)
+                results.export(PagedAnswer(id_, answer, resources, row_limit, row_limit, stop), view, file, form)
             file.seek(0)
 
         await asker.run_query(write)

@@ -14,7 +14,7 @@ from ....tools.errors import SettingsError
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import ConversationAnswers, NumberedAnswer
-from ...answers.paging import PagedResultCache, PageRequest, make_first_page
+from ...answers.paging import PagedAnswer, PagedResultCache, PageRequest, make_first_page
 from ...answers.phrasing import format_count
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...records import Usage, get_standalone_question
@@ -77,9 +77,9 @@ class AnswerPages:
     def load_page(self, first: int, count: int, chat: ChatSession) -> None:
         """Load a page of `count` rows that starts at row `first`, counted from 0."""
         last = first + count
-        view, most = PageRequest(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
+        view, cap = PageRequest(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
         with cancel_on_interrupt() as stop:
-            page = self.results.read_page("", self.answer, chat.resources, view, stop, need=min(last, most), limit=most)
+            page = self.results.read_page(PagedAnswer("", self.answer, chat.resources, min(last, cap), cap, stop), view)
         if not page.rows:
             raise SettingsError(f"there are no more rows to show: the last is row {page.total:,}")
         self.now = page
