@@ -77,11 +77,19 @@ def fill_answer_sentence(
     if answer.sentence is None or answer.sql is None:
         return None
     query = read_query(answer.sql, database.schema())
-    return fill_sentence(answer.sentence.say, result, formats, answer.question, query) if query else None
+    has_ties = any(outcome.matter == "ties" and outcome.says for outcome in answer.readings.tried)
+    say, question = answer.sentence.say, answer.question
+    return fill_sentence(say, result, formats, question, query, has_ties=has_ties) if query else None
 
 
 def fill_sentence(
-    say: str, result: PlainResult, formats: Sequence[ColumnFormat], question: str, query: Query
+    say: str,
+    result: PlainResult,
+    formats: Sequence[ColumnFormat],
+    question: str,
+    query: Query,
+    *,
+    has_ties: bool = False,
 ) -> str | None:
     """Fill the placeholders of a sentence; return None if the result does not support it.
 
@@ -91,12 +99,13 @@ def fill_sentence(
         formats: One per column, each with its locale.
         question: The question in the person's own words.
         query: The query that gave the result.
+        has_ties: Whether more rows tie with the last one that a LIMIT lets through.
     """
     template = _PLACEHOLDER.sub(GAP, say)
     if not _is_plain_sentence(say, template) or _JOINED.search(template):
         return None
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
-    table = ResultWithQuery(result, query, tuple(measures))
+    table = ResultWithQuery(result, query, tuple(measures), has_ties)
     examples = compile_phrases("examples")
     matches = [
         _resolve_placeholder(placeholder[1], table, examples.search(say[: placeholder.start()]) is not None)
