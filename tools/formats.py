@@ -154,7 +154,7 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
         return ColumnFormat("money", 0 if is_whole else max(2, decimals), measure)
     # What is not proven to be a ratio times 100 may be written as 0.25: it stays a number.
     is_share = role == "ratio" and meaning.factor == 100 and has_word_of_kind("ratio", words)
-    if is_share or (measure == "%" and largest > 1):
+    if is_share or (measure == "%" and (largest > 1 or not largest)):
         return ColumnFormat("percent", decimals)
     return ColumnFormat("number", decimals, unit=measure.replace("%", ""))
 

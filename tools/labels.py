@@ -214,6 +214,11 @@ def find_language(text: str) -> str:
     return best[0] if len(best) == 1 and hits[best[0]] > len(words) / 4 else ""
 
 
+def is_listed_word(word: str, language: str) -> bool:
+    """Whether a folded word is in a language's lists, so that it need not be a name."""
+    return language in read_languages() and _compile_language_patterns()[language][0].fullmatch(word) is not None
+
+
 def spell_out_scales(text: str, language: str) -> str:
     """Return a text with numbers such as `5 million` or `a thousand` in digits."""
     forms = [words.split("/") for words in read_languages().get(language, {}).get("scales", "").split()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlglot import exp
@@ -81,32 +81,32 @@ def compare_readings(
     rival: AlternativeReading, base: ReadingResult, other: ReadingResult, ordered: bool, locale: str = ""
 ) -> Outcome | None:
     """Compare the results of a query and an alternative; return None if not comparable."""
+    if rival.matter == "ties":
+        return _count_ties(rival, other, Labels(locale))
     # Nobody means what finds nothing.
     nothing = all(cell in (None, 0) for row in other.rows for cell in row)
-    if rival.matter == "ties":
-        difference = _describe_tie_count(rival, other, Labels(locale))
-    elif base.truncated or other.truncated or nothing:
+    if base.truncated or other.truncated or nothing:
         return None
-    elif same_result(base.rows, other.rows, ordered=ordered):
+    if same_result(base.rows, other.rows, ordered=ordered):
         difference = ""
     else:
         difference = _describe_row_difference(base.rows, other.rows, Labels(locale))
     return Outcome(**vars(rival), says=difference)
 
 
-def _describe_tie_count(rival: AlternativeReading, other: ReadingResult, labels: Labels) -> str:
-    rows = other.rows
-    if len(rows) <= rival.limit:
-        return ""
-    last = tuple(rows[rival.limit - 1][rival.outputs :])
-    more = 0
-    for row in rows[rival.limit :]:
-        if tuple(row[rival.outputs :]) != last:
-            break
-        more += 1
-    if not more:
-        return ""
-    return labels.say("at_least_more" if more == len(rows) - rival.limit else "more", more)
+def _count_ties(rival: AlternativeReading, other: ReadingResult, labels: Labels) -> Outcome:
+    keys = [tuple(row[rival.outputs :]) for row in other.rows[rival.limit - 1 :]]
+    more = next((number for number, key in enumerate(keys) if key != keys[0]), len(keys)) - 1
+    if more < 1:
+        return Outcome(**vars(rival))
+    # Where all that was looked at is tied, more may be.
+    is_cut = more == FURTHER or (other.truncated and more == len(keys) - 1)
+    says = labels.say("at_least_more" if is_cut else "more", more)
+    return Outcome(**vars(replace(rival, words=_say_place(rival.limit, more, labels))), says=says)
+
+
+def _say_place(limit: int, more: int, labels: Labels) -> str:
+    return labels.say("sharing_last" if limit > 1 else "sharing_first", more)
 
 
 def _describe_row_difference(base: Rows, other: Rows, labels: Labels) -> str:
@@ -198,7 +198,7 @@ def make_tie_reading(query: Query, locale: str = "") -> AlternativeReading | Non
     edit.of(count).replace(exp.Literal.number(limit + FURTHER))
     return AlternativeReading(
         "ties",
-        Labels(locale).say("sharing_last" if limit > 1 else "sharing_first"),
+        _say_place(limit, 0, Labels(locale)),
         Labels(locale).say("ties_left_out"),
         edit.sql,
         len(tree.expressions),

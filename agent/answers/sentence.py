@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
 from ...tools.database import Database
 from ...tools.formats import ColumnFormat, format_cell
-from ...tools.labels import find_language, join_names, read_languages, spell_out_scales
+from ...tools.labels import find_language, is_listed_word, join_names, read_languages, spell_out_scales
 from ...tools.measures import find_measure
 from ...tools.sql import Query, read_query
-from ...tools.words import end_sentence, fold, humanize_name, words
+from ...tools.values import ValueMatch
+from ...tools.values.match import WHOLE, get_schema_name_stems
+from ...tools.words import end_sentence, fold, humanize_name, stems, words
 from ..advice import with_fallback
-from ..records import AnswerRecord, PlainResult
+from ..records import AnswerRecord, Attempt, PlainResult
 from .phrasing import ROWS_IN_WORDS, TEXT_CHARACTERS, cut
 from .sentence_comparisons import (
     GAP,
@@ -75,11 +77,19 @@ def fill_answer_sentence(
     if answer.sentence is None or answer.sql is None:
         return None
     query = read_query(answer.sql, database.schema())
-    return fill_sentence(answer.sentence.say, result, formats, answer.question, query) if query else None
+    has_ties = any(outcome.matter == "ties" and outcome.says for outcome in answer.readings.tried)
+    say, question = answer.sentence.say, answer.question
+    return fill_sentence(say, result, formats, question, query, has_ties=has_ties) if query else None
 
 
 def fill_sentence(
-    say: str, result: PlainResult, formats: Sequence[ColumnFormat], question: str, query: Query
+    say: str,
+    result: PlainResult,
+    formats: Sequence[ColumnFormat],
+    question: str,
+    query: Query,
+    *,
+    has_ties: bool = False,
 ) -> str | None:
     """Fill the placeholders of a sentence; return None if the result does not support it.
 
@@ -89,12 +99,13 @@ def fill_sentence(
         formats: One per column, each with its locale.
         question: The question in the person's own words.
         query: The query that gave the result.
+        has_ties: Whether more rows tie with the last one that a LIMIT lets through.
     """
     template = _PLACEHOLDER.sub(GAP, say)
     if not _is_plain_sentence(say, template) or _JOINED.search(template):
         return None
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
-    table = ResultWithQuery(result, query, tuple(measures))
+    table = ResultWithQuery(result, query, tuple(measures), has_ties)
     examples = compile_phrases("examples")
     matches = [
         _resolve_placeholder(placeholder[1], table, examples.search(say[: placeholder.start()]) is not None)
@@ -137,6 +148,43 @@ def fill_sentence(
     return _build_sentence(
         template, texts, forms, question, percent=is_percent or "%" in question, source=f"{question} {query.tree.sql()}"
     )
+
+
+@with_fallback("phrasing", False)
+def names_other_value(
+    attempt: Attempt, query: Query, known: str, find_values: Callable[[str], Sequence[ValueMatch]]
+) -> bool:
+    """Whether a sentence names a stored value that neither the question, the query nor the result has.
+
+    Args:
+        attempt: The query with its result and its writer's sentence.
+        query: The same query.
+        known: The texts that may be repeated: the question, those before it, and definitions.
+        find_values: Finds the stored values that a text mentions.
+    """
+    text = _PLACEHOLDER.sub(",", attempt.comments.say)
+    filtered = {(literal.table, literal.column) for literal in attempt.literals}
+    outputs = query.tree.selects if isinstance(query.tree, exp.Query) else []
+    shown = {column.item for output in outputs if (column := query.column(output.unalias()))}
+    patterns = [each.expression.name.casefold().split("%") for each in query.find(exp.Like, exp.ILike)]
+    language = find_language(text) or find_language(f"{known} {text}")
+    named = [
+        match.value
+        for match in (find_values(text) if filtered or shown else ())
+        if match.how in WHOLE
+        and (match.table, match.column) in (filtered if match.how == "inflection" else filtered | shown)
+        and len(words(match.mention)) == len(words(match.value))
+        # A word in small letters is no name that has capitals.
+        and (match.mention == match.value or match.mention[0].isupper())
+        and (match.value.isupper() or not all(is_listed_word(word.folded, language) for word in words(match.value)))
+        and not any(all(part in match.value.casefold() for part in parts) for parts in patterns)
+    ]
+    if not named:
+        return False
+    rows = attempt.result.rows if attempt.result else ()
+    cells = " ".join(cell for row in rows for cell in row if isinstance(cell, str))
+    known_stems = {*stems(f"{known} {query.sql} {cells}"), *get_schema_name_stems(query.schema)}
+    return not all(known_stems.issuperset(stems(value)) for value in named)
 
 
 def is_harmless(text: str, source: str) -> bool:

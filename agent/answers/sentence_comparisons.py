@@ -77,6 +77,7 @@ class ResultWithQuery:
     result: PlainResult
     query: Query
     measures: tuple[int, ...]  # the columns with numbers that are no names
+    has_ties: bool = False  # whether rows are known that tie with the last one that a LIMIT lets through
 
     @property
     def has_single_row(self) -> bool:
@@ -205,6 +206,8 @@ class ComparingSentence:
             and self._matches_labels()
             and self._do_extremes_match_words()
             and self._has_no_false_sum()
+            and not (self.table.has_ties and any(self._is_of_kind(word, "alone") for word in self.words))
+            and self._has_singular_verbs_for_one()
             and all(map(self._is_rank, _RANKINGS))
             and all(
                 self._has_stated_direction(rises=kind == "rises")
@@ -254,6 +257,14 @@ class ComparingSentence:
         if self.table.has_single_row or claims or {"min", "max"} <= picks:
             return True  # the highest total; from 3 to 70 in all
         return not (self.numbers and any(self._is_of_kind(word, "sums") for word in self.words))
+
+    def _has_singular_verbs_for_one(self) -> bool:
+        """Whether no verb of one thing follows a placeholder that names several."""
+        rows, verbs = self.table.result.rows, (after for gap, after in pairwise([*self.words, ""]) if gap == GAP)
+        return not any(
+            self._is_of_kind(verb, "singular") and len({rows[row][place.column] for row in place.rows}) > 1
+            for place, verb in zip(self.places, verbs, strict=True)
+        )
 
     def _is_of_kind(self, word: str, kind: str) -> bool:
         if kind == "high" and _compile_word_list(self.language, "degree").fullmatch(word):

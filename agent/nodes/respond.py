@@ -31,6 +31,7 @@ from ..answers.phrasing import (
     put_result,
     summarize_answer,
 )
+from ..answers.sentence import names_other_value
 from ..audit import make_record
 from ..context.knowledge import find_used_knowledge, list_explained_words
 from ..context.task_inputs import choose_reply_form, get_full_question, make_history_update, select_history
@@ -139,7 +140,6 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     sentence = chosen.comments.say if chosen else ""
     # The model did not know that no row has what it looked for; a value like it may have been meant.
     absent = [literal for literal in chosen.literals if literal.absent] if chosen else []
-    told = "" if absent else sentence
     labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, sentence))
     rows_note = format_row_rules_note(query, personal, labels) if query and personal else ""
     if query and chosen and not rows_note and (tables := run.resources.database.tables_with_totals):
@@ -153,6 +153,12 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     by_node = load_usage(state)
     query = query if sql else None
     knowledge = find_used_knowledge(query, turn)
+    told = "" if absent else sentence
+    if told and chosen and query:
+        past = (text for each in select_history(state, run) for text in (each.question, each.rephrased))
+        terms = (text for entry in knowledge for text in (entry.name, entry.text, entry.sql))
+        known = " ".join([get_full_question(turn), turn.rephrasing.rephrased, turn.evidence, *past, *terms])
+        told = "" if names_other_value(chosen, query, known, run.resources.values.find) else told
     readings = run_alternative_readings(chosen, query, turn, run) if chosen and sql else Readings()
     basis = find_answer_basis(chosen if sql else None, query, turn, run, knowledge, readings, labels)
     explanation = explain_query(query)

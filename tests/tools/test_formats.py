@@ -71,6 +71,13 @@ def written(sql: str, cell: Any) -> str:
         ("SELECT SUM(quantity) AS ordered_no FROM orders", 1000, "1,000"),
         ("SELECT quantity AS no FROM orders", 1000, "1,000"),
         ("SELECT year FROM orders", 2024, "2024"),
+        # Zero keeps its unit.
+        ("SELECT MIN(discount_pct) AS lowest FROM orders", 0.0, "0%"),
+        ("SELECT MIN(discount) FROM orders", 0, "0%"),
+        ("SELECT discount_pct FROM orders", 0.5, "0.5"),
+        ("SELECT MIN(amount_eur) AS lowest FROM orders", 0.0, "€0"),
+        ("SELECT MIN(delay_minutes) AS delay FROM orders", 0, "0\N{NO-BREAK SPACE}min"),
+        ("SELECT MIN(weight_kg) AS weight FROM orders", 0.0, "0\N{NO-BREAK SPACE}kg"),
         ("SELECT founded FROM orders", 1999, "1999"),
         ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS y FROM orders", 2024, "2,024"),
         ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS year FROM orders", 2024, "2024"),

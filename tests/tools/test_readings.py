@@ -52,12 +52,12 @@ def test_what_reads_no_table_leaves_nothing_open(kestrel: Database) -> None:
 
 def test_the_line_says_what_changes_alone() -> None:
     changed = Outcome("meaning", "without   returned orders", "", "", says="11.1 M")
-    tied = Outcome("ties", "with those that share the last place", "", "", says="2 more")
+    tied = Outcome("ties", "share the last place", "", "", says="2 more")
     same = Outcome("meaning", "by shipped date", "", "")
     assert summarize_outcomes([changed, same]) == "Without returned orders: 11.1 M."
     untold = Outcome("meaning", "another reading", "", "", says="11.1 M")
     assert summarize_outcomes([untold]) == "Another reading: 11.1 M."
-    assert summarize_outcomes([tied]) == "2 more with those that share the last place."
+    assert summarize_outcomes([tied]) == "2 more share the last place."
     assert summarize_outcomes([same]) == summarize_outcomes([]) == ""
 
 
@@ -87,3 +87,29 @@ def test_what_shares_the_first_place_matters_unless_its_value_alone_is_shown(sql
     )
     schema = Schema("s", (TableSchema("orders", columns),))
     assert (make_tie_reading(read(sql, schema)) is not None) is may_tie
+
+
+@pytest.mark.parametrize(
+    ("fees", "limit", "cut", "line", "german"),
+    [
+        ((9, 8), 1, False, "", ""),
+        ((9, 9, 8), 1, False, "1 more shares the first place.", "1 weitere Zeile auf demselben ersten Platz."),
+        ((9, 9), 1, False, "1 more shares the first place.", "1 weitere Zeile auf demselben ersten Platz."),
+        ((9, 9, 9), 1, False, "2 more share the first place.", "2 weitere auf demselben ersten Platz."),
+        ((9, 8, 8, 8), 2, False, "2 more share the last place.", "2 weitere auf demselben letzten Platz."),
+        ((9, 9), 1, True, "At least 1 more shares the first place.", None),
+        ((9,) * 51, 1, False, "At least 50 more share the first place.", None),
+    ],
+)
+def test_how_many_share_a_place_is_said_in_plain_words(
+    fees: tuple[int, ...], limit: int, cut: bool, line: str, german: str | None
+) -> None:
+    fee = TableSchema("visits", (ColumnSchema("name", "TEXT", "text"), ColumnSchema("fee", "REAL", "number")))
+    query = read(f"SELECT name FROM visits ORDER BY fee DESC LIMIT {limit}", Schema("s", (fee,)))
+    rows = tuple(("Ann", each) for each in fees)
+    for locale, wanted in (("", line), ("de", german)):
+        reading = make_tie_reading(query, locale)
+        assert reading is not None
+        outcome = compare_readings(reading, ReadingResult(rows[:limit]), ReadingResult(rows, cut), True, locale)
+        assert outcome is not None
+        assert wanted in (None, summarize_outcomes([outcome], locale))

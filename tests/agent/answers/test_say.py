@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -187,3 +188,53 @@ def test_papers_do_not_ask_for_it(shop: Path, preset: Any) -> None:
     with SQLAgent(shop, model=model, preset=preset) as agent:
         agent.ask(ASKED)
     assert not [prompt for prompt in model.prompts if re.search(r"^Say:", prompt, re.MULTILINE)]
+
+
+IN_PARIS = "SELECT count(*) AS customers FROM customers WHERE city = 'Paris'"
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "say", "used"),
+    [
+        ("How many live in Paris?", IN_PARIS, "{customers} customers live in Lyon.", False),
+        ("How many live in Paris?", IN_PARIS, "LYON has {customers} customers.", False),
+        ("How many live in Paris?", IN_PARIS, "{customers} customers live in Paris, the capital.", True),
+        ("How many live in Paris, not Lyon?", IN_PARIS, "{customers} customers live in Paris, not in Lyon.", True),
+        ("How many live in the capital?", IN_PARIS, "{customers} customers live in Parigi, or Paris.", True),
+        ("Wie viele wohnen in Paris?", IN_PARIS, "Lyons Kunden: {customers}.", False),
+        ("Wie viele wohnen in Paris?", IN_PARIS, "In Paris wohnen {customers} Kunden.", True),
+        ("Combien vivent à Paris ?", IN_PARIS, "{customers} clients vivent à Lyon.", False),
+        ("Combien vivent à Paris ?", IN_PARIS, "{customers} clients vivent à Paris.", True),
+        ("¿Cuántos viven en París?", IN_PARIS, "{customers} clientes viven en Lyon.", False),
+        ("¿Cuántos viven en París?", IN_PARIS, "{customers} clientes viven en París.", True),
+        ("Quanti vivono a Parigi?", IN_PARIS, "{customers} clienti vivono a Parigi.", True),
+        ("Who lives where?", f"{BY_CITY} LIMIT 1", "Lyon has the most customers: {customers}.", False),
+        ("Who lives where?", BY_CITY, "Most live in {city@customers.max}, fewest in Lyon.", True),
+        ("Who lives where?", IN_PARIS.replace("= 'Paris'", "LIKE '%y%n'"), "Lyon has {customers}.", True),
+        ("How many live in Paris?", IN_PARIS, "{customers} customers live with Ada.", True),
+    ],
+)
+def test_it_names_no_value_that_nobody_asked_for(shop: Path, question: str, sql: str, say: str, used: bool) -> None:
+    with sqlite3.connect(shop) as connection:
+        connection.execute("INSERT INTO customers VALUES (4, 'Di', 'Lyon'), (5, 'Ed', 'Paris')")
+    answer = ask(shop, reply(sql, say), question=question)
+    assert (answer.record.sentence is not None) == used, answer.text
+
+
+def test_a_value_of_an_earlier_question_may_be_named(shop: Path) -> None:
+    model = speaks(reply(IN_PARIS.replace("Paris", "Lyon")), reply(IN_PARIS, "{customers}, beside those in Lyon."))
+    with SQLAgent(shop, model=model, settings={"examples": "none"}) as agent:
+        chat = agent.conversation()
+        chat.ask("How many live in Lyon?")
+        assert chat.ask("And in Paris?").text == "2, beside those in Lyon."
+
+
+def test_nobody_is_alone_beside_a_tie(shop: Path) -> None:
+    sql = "SELECT customer_id, total FROM orders ORDER BY total DESC LIMIT 1"
+    largest, alone = "The largest was {customer_id}'s: {total}.", "Only customer {customer_id} paid {total}."
+    assert ask(shop, reply(sql, alone), question="Largest order?").text == "Only customer 1 paid 20."
+    with sqlite3.connect(shop) as connection:
+        connection.execute("INSERT INTO orders VALUES (5, 3, 20.0, '2024-05-06')")
+    tie = "1 more shares the first place."
+    told = [ask(shop, reply(sql, say), question="Largest order?").text for say in (largest, alone)]
+    assert told == [f"The largest was 1's: 20. {tie}", f"Customer id: 1; total: 20. {tie}"]

@@ -179,6 +179,54 @@ def test_ties_are_named_together() -> None:
     assert fill("The top is {month.first}.", (("2024-01", 70), *tied[1:])) is None
 
 
+@pytest.mark.parametrize(
+    ("say", "filled"),
+    [
+        ("Visit {month@revenue.max} was highest: {revenue.max}.", None),
+        ("{month@revenue.max} leads with {revenue.max}.", None),
+        ("{month@revenue.max} war am höchsten: {revenue.max}.", None),
+        ("{month@revenue.max} est en tête.", None),
+        ("{month@revenue.max} fue el mejor mes.", None),
+        ("{month@revenue.max} heeft de hoogste omzet.", None),
+        ("{month@revenue.max} were highest: {revenue.max}.", "2024-02 and 2024-04 were highest: 70."),
+        ("{month@revenue.max} waren am höchsten: {revenue.max}.", "2024-02 und 2024-04 waren am höchsten: 70."),
+        ("{month@revenue.min} was lowest: {revenue.min}.", "2024-01 was lowest: 30."),
+    ],
+)
+def test_a_verb_of_one_follows_no_names_of_several(say: str, filled: str | None) -> None:
+    assert fill(say, (*MONTHS, ("2024-04", 70))) == filled
+
+
+@pytest.mark.parametrize(
+    ("say", "used"),
+    [
+        ("{name} alone paid the top fee.", False),
+        ("Only {name} paid {fee}.", False),
+        ("{name} is the only patient who paid {fee}.", False),
+        ("No other patient paid as {name}: {fee}.", False),
+        ("{name} allein zahlte {fee}.", False),
+        ("Nur {name} hat {fee} bezahlt.", False),
+        ("Seule {name} a payé {fee}.", False),
+        ("Solo {name} pagó {fee}.", False),
+        ("Soltanto {name} ha pagato {fee}.", False),
+        ("Apenas {name} pagou {fee}.", False),
+        ("Alleen {name} betaalde {fee}.", False),
+        ("Только {name} оплатила {fee}.", False),
+        ("{name} paid the highest fee, {fee}.", True),
+        ("Am meisten zahlte {name}: {fee}.", True),
+        ("{name} a payé le plus : {fee}.", True),
+        ("La tarifa más alta, {fee}, la pagó {name}.", True),
+    ],
+)
+def test_nothing_is_alone_where_more_rows_tie_with_it(say: str, used: bool) -> None:
+    sql, columns = "SELECT name, fee FROM visits ORDER BY fee DESC LIMIT 1", ("name", "fee")
+    query = Query.of(sql, "sqlite")
+    forms = [ColumnFormat("text"), ColumnFormat("number")]
+    result = PlainResult(columns, (("Ann", 90),), False)
+    assert fill_sentence(say, result, forms, "Who paid most?", query) is not None
+    assert (fill_sentence(say, result, forms, "Who paid most?", query, has_ties=True) is not None) == used
+
+
 def test_missing_cells_and_rows_are_not_said() -> None:
     assert fill("It is {revenue.max}.", ()) is None
     assert fill("It is {revenue.last}.", (*MONTHS, ("2024-04", None))) is None
