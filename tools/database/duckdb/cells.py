@@ -15,9 +15,9 @@ from .notices import (
     MOST_COLUMNS,
     NoticeCollector,
     format_row_count,
-    leave_out_compared_total,
 )
-from .rows import UNIT
+from .rows import MONTH, UNIT
+from .total_queries import leave_out_compared_total
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,13 +31,6 @@ _NUMERAL = (
     r"[-+−–(▲△]?\s?(?:[$€£¥₹₽]|R\$|CHF|EUR|USD|GBP|PLN|kr\.?|zł|Kč)?\s?"
     r"[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
 )
-# Above a year; a word that begins otherwise, as Market does, is none.
-_MONTH = (
-    "jan|ene|gen|feb|fév|mar|mär|mrt|apr|avr|abr|ma[iyj]|jun|giu|jul|lug|aug|ago|aoû|sept?|o[ckt]t|out|nov|de[cz]|déc|dic"
-    "|(?:janu|janv|janei|enero|genna|febr|févr|fever|march|märz|mars|marzo|março|maart|april|avril|abril|maggi|mayo|juni"
-    "|juin|junho|june|giugn|juli|july|julho|juill|lugli|augus|agost|août|septem|settem|setem|septiem|octo|okto|otto|outu"
-    "|novem|noviem|decem|dezem|décem|dicem|diciem)[^\\d\\s.,-]{0,5}"
-)
 _FORMS = {
     "numbers": _NUMERAL,
     "numbers with units": _NUMERAL + UNIT,
@@ -46,7 +39,7 @@ _FORMS = {
     # Months, weeks and times too; before a Japanese year may be its era.
     r"|[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?|[12]\d{3}-[WQ]?\d{1,2}|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?"
     r"|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}"
-    rf"|(?i:{_MONTH})\.?[ -](?:\d\d){{1,2}}",
+    rf"|(?i:{MONTH})\.?[ -](?:\d\d){{1,2}}",
     "codes": "0[0-9]+|[0-9]{16,}",
 }
 _DAY = "{0} BETWEEN 19000101 AND 21001231 AND {0} // 100 % 100 BETWEEN 1 AND 12 AND {0} % 100 BETWEEN 1 AND 31"

@@ -36,6 +36,13 @@ _LETTERS = "[A-Za-z%$\u0080-\U0010ffff]"
 UNIT = (
     rf"\s?{_LETTERS}{{1,5}}[23]?(?:/{_LETTERS}{{1,4}}[23]?)?\.?(?:\s?(?:[$€£¥₽]|zł|Kč|kr|руб|EUR|USD|CHF|GBP|PLN)\.?)?"
 )
+# Names of months; a word that begins otherwise, as Market does, is none.
+MONTH = (
+    "jan|ene|gen|feb|fév|mar|mär|mrt|apr|avr|abr|ma[iyj]|jun|giu|jul|lug|aug|ago|aoû|sept?|o[ckt]t|out|nov|de[cz]|déc|dic"
+    "|(?:janu|janv|janei|enero|genna|febr|févr|fever|march|märz|mars|marzo|março|maart|april|avril|abril|maggi|mayo|juni"
+    "|juin|junho|june|giugn|juli|july|julho|juill|lugli|augus|agost|août|septem|settem|setem|septiem|octo|okto|otto|outu"
+    "|novem|noviem|decem|dezem|décem|dicem|diciem)[^\\d\\s.,-]{0,5}"
+)
 _LAST_UNIT = re.compile(rf"(?<=[0-9])(?![eE][-+]?[0-9]){UNIT}$")
 _DECORATION = re.compile(r"[\s'’%$€£¥₹₽]|CHF|EUR|USD|GBP|PLN|R\$|Fr\.|円|kr\.?|zł|Kč")
 _NEGATIVE = re.compile(r"\((.+)\)|[-▲△](.+)|(.+)-")
@@ -189,3 +196,8 @@ def _iterate_lone_cells(rows: Sequence[Cells]) -> Iterator[tuple[int, str]]:
         filled = [cell for cell in row if is_filled(cell)]
         if len(filled) == 1 and isinstance(filled[0], str):
             yield at, filled[0]
+
+
+def find_texts(row: Cells) -> list[int]:
+    """Return the places of a row's cells that hold neither nothing nor a number."""
+    return [place for place, cell in enumerate(row) if fold_cell(cell) and parse_cell_number(cell, ".") is None]
