@@ -48,6 +48,7 @@ _DAY_NAME = re.compile(r"dat(?:e|um|a)|day|\btag|jour|fecha|giorno|日", re.IGNO
 # What stands for none in numbers and dates, if it is far from all others: three times as large, or twenty years away.
 _PLACEHOLDER = re.compile(r"(?:-9{2,}|9{3,})(?:\.0)?|(?:0001|1900|1970)-01-01.*|(?:2[1-9]|[3-9]\d)\d\d-.*")
 _FAR_NUMBER, _FAR_DAY = "3 * abs({0}) <= abs({1})", "abs(date_diff('year', {0}, {1})) >= 20"
+_SOME = 0.4  # of the cells of a column of text, at least, are numbers that are worth a remark
 _KINDS = {"numbers": "numbers as text", "dates or times": "mixed dates", "numbers with units": "units"}
 
 
@@ -142,6 +143,7 @@ def _add_text_column_notice(noticing: NoticeCollector, name: str, counts: dict[s
     filled_count, variants = counts["filled"], counts["variants"]
     form = max(_KINDS, key=lambda key: counts[key])
     form_count = counts[form] + (counts["numbers"] if form == "numbers with units" else 0)
+    some = counts["numbers"] + counts["numbers with units"]
     least = 0.9 if form == "numbers with units" else 0.5
     if form_count and form_count >= least * (filled_count - counts["missing"]) and counts["codes"] < filled_count:
         if form == "numbers" and counts["codes"]:
@@ -153,6 +155,10 @@ def _add_text_column_notice(noticing: NoticeCollector, name: str, counts: dict[s
         else:
             text = f"{form} written in several ways, or in an unusual one, are kept as text"
         noticing.add(_KINDS[form], text, name, counts["other"] or "")
+    elif counts["numbers"] > 1 and not counts["codes"] and some >= _SOME * (filled_count - counts["missing"]):
+        units = ", some of them with units" if counts["numbers with units"] else ""
+        text = f"{some:,} of {filled_count:,} cells hold numbers{units}: kept as text"
+        noticing.add("numbers as text", text, name, counts["other"] or "")
     elif variants:
         differ = "value differs" if variants == 1 else "values differ"
         noticing.add("spellings", f"{variants:,} {differ} from another only in case or spaces", name)

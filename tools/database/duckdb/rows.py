@@ -44,6 +44,7 @@ MONTH = (
     "|novem|noviem|decem|dezem|décem|dicem|diciem)[^\\d\\s.,-]{0,5}"
 )
 _LAST_UNIT = re.compile(rf"(?<=[0-9])(?![eE][-+]?[0-9]){UNIT}$")
+_UNIT_NAME = re.compile(r"\s*[(\[][^()\[\]]*[^\W\d][^()\[\]]*[)\]]\s*|\s*[(\[][%°$€£¥][)\]]\s*")
 _DECORATION = re.compile(r"[\s'’%$€£¥₹₽]|CHF|EUR|USD|GBP|PLN|R\$|Fr\.|円|kr\.?|zł|Kč")
 _NEGATIVE = re.compile(r"\((.+)\)|[-▲△](.+)|(.+)-")
 _PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
@@ -119,12 +120,13 @@ def find_header_row(rows: Sequence[Cells]) -> int:
 def is_name_row(names: Cells, rows: Sequence[Cells]) -> bool:
     """Whether the first of the rows below names belongs to them.
 
-    Its first cell or theirs is empty, and it has words above numbers.
+    Its first cell or theirs is empty, or all its cells are units in brackets, and it has words above numbers.
     """
     data = next((row for row in rows[1:] if row and is_filled(row[0])), ())
     pairs = [(cell, below) for cell, below in zip_longest(rows[0][1:], data[1:]) if is_filled(cell)]
     is_unit = (can_be_column_name(cell) and is_filled(below) and not can_be_column_name(below) for cell, below in pairs)
-    return bool(pairs) and not (is_filled(names[0]) and is_filled(rows[0][0])) and all(is_unit)
+    is_bracketed = all(_UNIT_NAME.fullmatch(str(cell)) for cell in rows[0] if is_filled(cell))
+    return bool(pairs) and (is_bracketed or not (is_filled(names[0]) and is_filled(rows[0][0]))) and all(is_unit)
 
 
 def _is_note(cell: object) -> bool:
