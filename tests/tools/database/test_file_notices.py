@@ -128,6 +128,10 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("a,film\nA,Jaws\nB,1984\nC,Aliens\nD,300\nE,Up\nF,Heat\n", ()),
         ("s,t,p\n(s),(°C),(%)\n0,20.1,101\n1,20.5,102\n", ("headers",)),
         ("s,t\n(ab),(500)\n(cd),70\n", ("numbers as text",)),
+        (
+            "c,p,n\nA,x,10\nA,y,20\nA Total,,30\nA Average,,15\nB,u,5\nB,v,15\nB Total,,20\nB Average,,10\nTotal,,50\n",
+            ("kept totals", "kept totals", "totals"),
+        ),
         ("title,n\nThe Sum of All Fears,12\nA Mean Girl,4\nTotal War,16\n", ("kept totals",)),
         ("title,n\nTotal Recall,261\nAlien,106\nSum of Us,20\nTotal Eclipse,3\n", ()),
         ("title,n\nTotal Eclipse of the Heart,100\nAfrica,50\n", ()),

@@ -191,6 +191,11 @@ class TotalRows:
         is_small = self._width * len(above) <= _SEARCHED
         measures = {at for at in last if is_small and names.get(at) and self._is_measure(at, names[at], above)}
         self._places = [at for at in self._places if at not in measures]
+        if is_small and (means := self._find_group_means(measures)):
+            self._places = [at for at in self._places if at not in means]
+            self._add_kept_rows(
+                noticing, means, *(f"{verb} the mean of a group of rows" for verb in ("equals", "equal"))
+            )
         # A person may be called Max.
         if measures and (len(last) > 1 or names[min(measures)] == "means"):
             text = format_row_count(len(measures), *_MEASURED)
@@ -199,6 +204,20 @@ class TotalRows:
         if measures:
             noticing.add_kept_totals("the last row may be the minimum, maximum or count of the rows above")
         return set()
+
+    def _find_group_means(self, without: Collection[int]) -> set[int]:
+        """Return the rows called like a group's mean, as `East Average`, that equal the mean of its rows."""
+        groups: dict[str, list[int]] = {}
+        for at in self._places:
+            texts = find_texts(self._rows[at]) if at not in self._labels and at not in without else []
+            for place in texts if len(texts) > 1 else ():
+                groups.setdefault(fold_group(self._rows[at][place]), []).append(at)
+        found = set[int]()
+        for at in self._places:
+            name, _, word = next((str(self._rows[at][p]) for p in find_texts(self._rows[at])), "").rpartition(" ")
+            above = groups.get(fold_group(name), []) if name_measure([word]) == "means" else []
+            found |= {at} if above and self._is_measure(at, "means", above) else set[int]()
+        return found
 
     def _is_measure(self, at: int, name: str, above: Sequence[int]) -> bool:
         """Whether each number of a row is a measure of those above it."""
