@@ -91,7 +91,9 @@ def format_kept_totals_note(
     read, result, resources = sorted(kept & query.tables.keys()), chosen.result, run.resources
     if not read or result is None or not query.find(exp.AggFunc, exp.Window, exp.Limit):
         return ""
-    from ...tools.database.duckdb.notices import make_kept_totals_condition  # files have totals, servers have none
+    from ...tools.database.duckdb.total_queries import (
+        make_kept_totals_condition,  # files have totals, servers have none
+    )
 
     notices, without = resources.database.notices, query.edit()
     for source, table in (pair for scope in query.scopes for pair in scope.tables if pair[1].name in read):

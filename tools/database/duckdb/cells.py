@@ -15,9 +15,9 @@ from .notices import (
     MOST_COLUMNS,
     NoticeCollector,
     format_row_count,
-    leave_out_compared_total,
 )
-from .rows import UNIT
+from .rows import MONTH, UNIT
+from .total_queries import leave_out_compared_total
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,13 +31,6 @@ _NUMERAL = (
     r"[-+−–(▲△]?\s?(?:[$€£¥₹₽]|R\$|CHF|EUR|USD|GBP|PLN|kr\.?|zł|Kč)?\s?"
     r"[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
 )
-# Above a year; a word that begins otherwise, as Market does, is none.
-_MONTH = (
-    "jan|ene|gen|feb|fév|mar|mär|mrt|apr|avr|abr|ma[iyj]|jun|giu|jul|lug|aug|ago|aoû|sept?|o[ckt]t|out|nov|de[cz]|déc|dic"
-    "|(?:janu|janv|janei|enero|genna|febr|févr|fever|march|märz|mars|marzo|março|maart|april|avril|abril|maggi|mayo|juni"
-    "|juin|junho|june|giugn|juli|july|julho|juill|lugli|augus|agost|août|septem|settem|setem|septiem|octo|okto|otto|outu"
-    "|novem|noviem|decem|dezem|décem|dicem|diciem)[^\\d\\s.,-]{0,5}"
-)
 _FORMS = {
     "numbers": _NUMERAL,
     "numbers with units": _NUMERAL + UNIT,
@@ -46,7 +39,7 @@ _FORMS = {
     # Months, weeks and times too; before a Japanese year may be its era.
     r"|[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?|[12]\d{3}-[WQ]?\d{1,2}|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?"
     r"|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}"
-    rf"|(?i:{_MONTH})\.?[ -](?:\d\d){{1,2}}",
+    rf"|(?i:{MONTH})\.?[ -](?:\d\d){{1,2}}",
     "codes": "0[0-9]+|[0-9]{16,}",
 }
 _DAY = "{0} BETWEEN 19000101 AND 21001231 AND {0} // 100 % 100 BETWEEN 1 AND 12 AND {0} % 100 BETWEEN 1 AND 31"
@@ -55,6 +48,7 @@ _DAY_NAME = re.compile(r"dat(?:e|um|a)|day|\btag|jour|fecha|giorno|日", re.IGNO
 # What stands for none in numbers and dates, if it is far from all others: three times as large, or twenty years away.
 _PLACEHOLDER = re.compile(r"(?:-9{2,}|9{3,})(?:\.0)?|(?:0001|1900|1970)-01-01.*|(?:2[1-9]|[3-9]\d)\d\d-.*")
 _FAR_NUMBER, _FAR_DAY = "3 * abs({0}) <= abs({1})", "abs(date_diff('year', {0}, {1})) >= 20"
+_SOME = 0.4  # of the cells of a column of text, at least, are numbers that are worth a remark
 _KINDS = {"numbers": "numbers as text", "dates or times": "mixed dates", "numbers with units": "units"}
 
 
@@ -149,6 +143,7 @@ def _add_text_column_notice(noticing: NoticeCollector, name: str, counts: dict[s
     filled_count, variants = counts["filled"], counts["variants"]
     form = max(_KINDS, key=lambda key: counts[key])
     form_count = counts[form] + (counts["numbers"] if form == "numbers with units" else 0)
+    some = counts["numbers"] + counts["numbers with units"]
     least = 0.9 if form == "numbers with units" else 0.5
     if form_count and form_count >= least * (filled_count - counts["missing"]) and counts["codes"] < filled_count:
         if form == "numbers" and counts["codes"]:
@@ -160,6 +155,10 @@ def _add_text_column_notice(noticing: NoticeCollector, name: str, counts: dict[s
         else:
             text = f"{form} written in several ways, or in an unusual one, are kept as text"
         noticing.add(_KINDS[form], text, name, counts["other"] or "")
+    elif counts["numbers"] > 1 and not counts["codes"] and some >= _SOME * (filled_count - counts["missing"]):
+        units = ", some of them with units" if counts["numbers with units"] else ""
+        text = f"{some:,} of {filled_count:,} cells hold numbers{units}: kept as text"
+        noticing.add("numbers as text", text, name, counts["other"] or "")
     elif variants:
         differ = "value differs" if variants == 1 else "values differ"
         noticing.add("spellings", f"{variants:,} {differ} from another only in case or spaces", name)

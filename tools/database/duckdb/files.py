@@ -23,10 +23,12 @@ from ..server.address import redact_message
 from .cells import add_content_notices
 from .decoding import measure_decompressed_size
 from .entries import TableEntry, make_column_schema, make_file_entry
-from .notices import LOOKED_AT, NoticeCollector, fetch_rows_with_totals, find_stray_rows
+from .notices import LOOKED_AT, NoticeCollector
 from .sources import FileKind, TableFile, make_column_names
+from .strays import find_stray_rows
 from .tables import copy_frame_to_table, read_workbook
 from .text_files import MOST_COLUMNS, SLOW_BYTES, check_column_count, inspect_text_file
+from .total_queries import fetch_rows_with_totals
 
 _PROTOCOL = "tableturn"
 _PREFIX = f"{_PROTOCOL}://"

@@ -36,7 +36,15 @@ _LETTERS = "[A-Za-z%$\u0080-\U0010ffff]"
 UNIT = (
     rf"\s?{_LETTERS}{{1,5}}[23]?(?:/{_LETTERS}{{1,4}}[23]?)?\.?(?:\s?(?:[$€£¥₽]|zł|Kč|kr|руб|EUR|USD|CHF|GBP|PLN)\.?)?"
 )
+# Names of months; a word that begins otherwise, as Market does, is none.
+MONTH = (
+    "jan|ene|gen|feb|fév|mar|mär|mrt|apr|avr|abr|ma[iyj]|jun|giu|jul|lug|aug|ago|aoû|sept?|o[ckt]t|out|nov|de[cz]|déc|dic"
+    "|(?:janu|janv|janei|enero|genna|febr|févr|fever|march|märz|mars|marzo|março|maart|april|avril|abril|maggi|mayo|juni"
+    "|juin|junho|june|giugn|juli|july|julho|juill|lugli|augus|agost|août|septem|settem|setem|septiem|octo|okto|otto|outu"
+    "|novem|noviem|decem|dezem|décem|dicem|diciem)[^\\d\\s.,-]{0,5}"
+)
 _LAST_UNIT = re.compile(rf"(?<=[0-9])(?![eE][-+]?[0-9]){UNIT}$")
+_UNIT_NAME = re.compile(r"\s*[(\[][^()\[\]]*[^\W\d][^()\[\]]*[)\]]\s*|\s*[(\[][%°$€£¥][)\]]\s*")
 _DECORATION = re.compile(r"[\s'’%$€£¥₹₽]|CHF|EUR|USD|GBP|PLN|R\$|Fr\.|円|kr\.?|zł|Kč")
 _NEGATIVE = re.compile(r"\((.+)\)|[-▲△](.+)|(.+)-")
 _PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
@@ -112,12 +120,13 @@ def find_header_row(rows: Sequence[Cells]) -> int:
 def is_name_row(names: Cells, rows: Sequence[Cells]) -> bool:
     """Whether the first of the rows below names belongs to them.
 
-    Its first cell or theirs is empty, and it has words above numbers.
+    Its first cell or theirs is empty, or all its cells are units in brackets, and it has words above numbers.
     """
     data = next((row for row in rows[1:] if row and is_filled(row[0])), ())
     pairs = [(cell, below) for cell, below in zip_longest(rows[0][1:], data[1:]) if is_filled(cell)]
     is_unit = (can_be_column_name(cell) and is_filled(below) and not can_be_column_name(below) for cell, below in pairs)
-    return bool(pairs) and not (is_filled(names[0]) and is_filled(rows[0][0])) and all(is_unit)
+    is_bracketed = all(_UNIT_NAME.fullmatch(str(cell)) for cell in rows[0] if is_filled(cell))
+    return bool(pairs) and (is_bracketed or not (is_filled(names[0]) and is_filled(rows[0][0]))) and all(is_unit)
 
 
 def _is_note(cell: object) -> bool:
@@ -189,3 +198,8 @@ def _iterate_lone_cells(rows: Sequence[Cells]) -> Iterator[tuple[int, str]]:
         filled = [cell for cell in row if is_filled(cell)]
         if len(filled) == 1 and isinstance(filled[0], str):
             yield at, filled[0]
+
+
+def find_texts(row: Cells) -> list[int]:
+    """Return the places of a row's cells that hold neither nothing nor a number."""
+    return [place for place, cell in enumerate(row) if fold_cell(cell) and parse_cell_number(cell, ".") is None]

@@ -18,9 +18,10 @@ import duckdb
 from ...errors import DatabaseUnavailable
 from ..quoting import quote
 from ..server.address import redact_message
-from .notices import MISSING, NoticeCollector, clean_rows
+from .notices import MISSING, NoticeCollector
 from .rows import find_header_row, is_filled, is_note_sheet, join_titles
 from .sources import make_column_names, make_table_name, number_repeated_names
+from .strays import clean_rows
 
 if TYPE_CHECKING:
     import pandas

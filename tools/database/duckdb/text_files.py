@@ -21,9 +21,10 @@ from .cells import add_content_notices
 from .csv_reader import DATE_TYPES, SKIPPING, CsvReader
 from .decoding import copy_as_utf8, detect_file_encoding, measure_decompressed_size, open_decompressed_file
 from .entries import TableEntry, make_column_schema, make_file_entry
-from .notices import LOOKED_AT, MISSING, NoticeCollector, clean_rows
+from .notices import LOOKED_AT, MISSING, NoticeCollector
 from .rows import can_be_column_name, find_header_row, is_number, join_titles
 from .sources import TableFile, kind_of, make_column_names
+from .strays import clean_rows
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
 WHOLE_BYTES = 32_000_000
