@@ -267,7 +267,7 @@ class PostgresBackend(Backend):
             return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, context=CellAdapters())
         except psycopg.Error as error:
             message = redact_message(error, [str(conninfo_to_dict(self._conninfo).get("password") or "")])
-            raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
+            raise DatabaseUnavailable(f"{self._address_text} cannot be reached: {message}") from None
 
     def _build_settings_sql(self) -> str:
         """Return SQL that sets the person's policy settings and role for a transaction."""
