@@ -72,7 +72,8 @@ def resolve_model(
         return None
     if provider in ("openai", "azure") and model_name:
         return _open_openai_model(provider, model_name, url, options)
-    if model_name and provider not in ("", OFFLINE) and (model := _open_provider(provider, model_name, base_url, options)):
+    is_other = provider not in ("", OFFLINE)
+    if model_name and is_other and (model := _open_provider(provider, model_name, base_url, options)):
         return model
     if not model_name and provider in ("openai", "azure", *PROVIDERS):
         raise ModelError(f"{name!r} names no model: write its name after the colon, as in {provider}:NAME")

@@ -52,8 +52,15 @@ def test_names_with_signs_of_their_own(shop_path: Path, tmp_path: Path) -> None:
         ("empty.db", "has no tables"),
         ("tableless.db", "has no tables"),
         ("garbled.db", "damaged|not an SQLite database|cannot open"),
-        ("postgresql://me:secret@127.0.0.1:1/shop", "cannot be reached"),
-        ("mysql+pymysql://me:secret@127.0.0.1:1/shop", "cannot be reached"),
+        (
+            "postgresql://me:secret@127.0.0.1:1/shop",
+            r"^postgresql://me:\*\*\*@127\.0\.0\.1:1/shop cannot be reached: connection to server [^?]*refused:"
+            " check the address, the login and the database's name, and that the server runs$",
+        ),
+        (
+            "mysql+pymysql://me:secret@127.0.0.1:1/shop",
+            r"^mysql://127\.0\.0\.1:1/shop cannot be reached: .*Connection refused.*: check the address, the login",
+        ),
         ("nosuch://me:secret@host/shop", "nosuch:// is not the address of a known kind of database"),
         ("sqlite://", "memory"),
         ("sqlite:///:memory:", "memory"),
