@@ -41,6 +41,7 @@ _KINDS = {404: "NotThere", 405: "NotAllowed", 408: "TooSlow", 413: "TooLarge", 4
 
 _PLAIN = {
     "Not Found": "there is nothing at this address",
+    "There was an error parsing the body": "the body is not valid JSON in UTF-8",
     "Method Not Allowed": "this address does not take requests of this method",
 }
 """What the framework's words mean."""

@@ -13,10 +13,10 @@ __all__ = ["RootCommandGroup", "app", "main"]
 
 
 def main() -> None:
-    """Run the command line; replace characters that the terminal cannot show."""
+    """Run the command line; replace characters that cannot be read or shown."""
     # What is imported stays: by default it is looked through for garbage hundreds of times before the first answer.
     gc.set_threshold(50_000, 20, 20)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):  # the latter: C, POSIX
             stream.reconfigure(errors="replace")
     try:

@@ -64,7 +64,7 @@ def resolve_model(
         raise ModelError(f"a model must be a LangChain chat model or a name ({KNOWN_FORMS}), not {type(spec).__name__}")
     options: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
     url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or None
-    if url and spec != OFFLINE and not url.startswith(("http://", "https://")):
+    if url and spec != OFFLINE and not re.match("https?://[^/]", url):
         raise ModelError(f"the base URL {url!r} is not valid: write it as in http://localhost:8000/v1")
     name = choose_model_name(spec, base_url)
     provider, _, model_name = name.partition(":")
@@ -72,8 +72,11 @@ def resolve_model(
         return None
     if provider in ("openai", "azure") and model_name:
         return _open_openai_model(provider, model_name, url, options)
-    if model_name and provider != OFFLINE and (model := _open_provider(provider, model_name, base_url, options)):
+    is_other = provider not in ("", OFFLINE)
+    if model_name and is_other and (model := _open_provider(provider, model_name, base_url, options)):
         return model
+    if not model_name and provider in ("openai", "azure", *PROVIDERS):
+        raise ModelError(f"{name!r} names no model: write its name after the colon, as in {provider}:NAME")
     raise ModelError(f"unknown model {name!r}: known forms are {KNOWN_FORMS}")
 
 

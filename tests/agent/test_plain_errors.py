@@ -78,7 +78,16 @@ def test_errors_of_models_say_what_to_do_in_the_askers_language(error: str, engl
     assert Labels("de").say_error(error).startswith(german)
 
 
-@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 418, 429, 500])
+def test_a_server_that_timed_out_is_named_so() -> None:
+    class TimedOut(Exception):
+        status_code = 408
+
+    assert str(make_model_error("m", TimedOut("why"))) == (
+        "model m did not answer in time (why): try again, or raise the timeout"
+    )
+
+
+@pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 408, 413, 418, 429, 500])
 def test_every_error_of_a_server_has_german_words(status: int) -> None:
     class Refused(Exception):
         status_code = status

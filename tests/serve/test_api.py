@@ -144,6 +144,11 @@ async def test_what_is_wrong_with_a_request_is_told_by_its_name(
     assert (refused.status_code, refused.json()["error"]["message"]) == (422, says)
 
 
+async def test_a_body_that_is_not_utf_8_is_said(client: Client) -> None:
+    refused = await client.post("/ask", content=b"\xff", headers={"content-type": "application/json"})
+    assert (refused.status_code, refused.json()["error"]["message"]) == (400, "the body is not valid JSON in UTF-8")
+
+
 async def test_feedback(client: Client) -> None:
     turn = (await client.post("/ask", json={"question": "Who are the customers?"})).headers["tableturn-turn"]
 

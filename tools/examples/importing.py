@@ -94,7 +94,8 @@ def _iterate_record_parsers(path: Path) -> Iterator[tuple[str, Callable[[], Exam
         text = path.read_text(encoding="utf-8-sig")
         content = [] if path.suffix == ".jsonl" else read_json(text)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or one_line(error)
+        not_text = isinstance(error, UnicodeDecodeError)
+        why = "it is not UTF-8 text" if not_text else getattr(error, "strerror", None) or one_line(error)
         raise ExampleStoreError(f"{path} cannot be read: {why}") from None
     if path.suffix == ".jsonl":
         for number, line in enumerate(text.split("\n"), 1):  # other line ends may stand within a JSON text

@@ -307,7 +307,7 @@ def _open_chroma_client(location: str | Path) -> ClientAPI:
         for session in _find_http_sessions(client):
             session.timeout = _SECONDS
         return client
-    if Path(location).is_file():
+    if Path(location).exists() and not Path(location).is_dir():
         raise ExampleStoreError(
             f"{location} is a file, and an example store is a folder: name a new folder, or a store's"
         )

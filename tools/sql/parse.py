@@ -138,7 +138,8 @@ def _parse_query(sql: str, dialect: str) -> ParsedQuery:
         raise SQLParseError(f"Expected one SQL query, found {len(statements)} statements; write only one.")
     tree = statements[0]
     if not isinstance(tree, exp.Query | exp.Values) or tree.args.get("into"):
-        kind = text.split(None, 1)[0].upper()
+        first_word = text.split(None, 1)[0].upper()
+        kind = tree.key.upper() if first_word == "WITH" else first_word
         raise SQLParseError(f"Expected a query that reads (SELECT ...), found {kind[:40]}.")
     if isinstance(tree, exp.Select) and not tree.expressions:
         raise SQLParseError("The SELECT names no columns; write what it should return.")

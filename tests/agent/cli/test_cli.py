@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import sqlite3
 import subprocess
@@ -15,7 +17,7 @@ from typing import Any
 
 import pytest
 import typer
-from tableturn.agent.cli import root
+from tableturn.agent.cli import main, root
 from tableturn.agent.cli.app import app
 from typer.testing import CliRunner
 
@@ -144,6 +146,16 @@ def test_a_piped_conversation_takes_one_turn_a_line(shop: Path) -> None:
     answers = [json.loads(line) for line in ran.stdout.splitlines()]
     assert ran.returncode == 0, ran.stderr
     assert [answer["row_count"] for answer in answers] == [1, 3, 2]
+
+
+def test_a_piped_line_that_is_not_utf_8_is_answered_too(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = io.BytesIO(b"caf\xe9\nHow many customers are there?\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(lines, encoding="utf-8"))
+    monkeypatch.setattr(sys, "argv", ["tableturn", "chat", "--db", str(shop), "--model", "offline", "--json"])
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+        main()
+    assert json.loads(printed.getvalue().splitlines()[-1])["rows"] == [[3]]
 
 
 def test_a_thread_goes_on_in_another_run(shop: Path, tmp_path: Path) -> None:

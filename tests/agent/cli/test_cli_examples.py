@@ -48,6 +48,12 @@ def listed(*arguments: str | Path) -> Sequence[dict[str, str]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+def test_what_is_no_file_of_examples_and_no_store_is_said(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "picture.jsonl").write_bytes(b"\x89PNG")
+    assert "picture.jsonl cannot be read: it is not UTF-8 text" in examples("import", tmp_path / "picture.jsonl").stderr
+    assert "/dev/null is a file, and an example store is a folder" in examples("stats", "--store", "/dev/null").stderr
+
+
 def test_an_example_is_added_found_and_removed(home: Path, shop: Path) -> None:
     added = examples("add", "How many sales were there?", "SELECT count(*) FROM sale", "--db", shop)
     assert (added.exit_code, added.stdout) == (0, "added 1, already stored 0, refused 0\n")

@@ -62,9 +62,18 @@ def test_a_key_alone_selects_the_default(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_base_url_that_is_none_is_named_at_once() -> None:
-    for url in ("nonsense", "localhost:8000/v1"):
+    for url in ("nonsense", "localhost:8000/v1", "http://", "https:///v1"):
         with pytest.raises(ModelError, match=f"the base URL '{url}' is not valid: write it as in http://"):
             resolve_model("openai:some", base_url=url)
+
+
+def test_a_model_without_a_name_or_provider_is_named_at_once() -> None:
+    for provider in ("openai", "azure", "anthropic", "ollama"):
+        said = f"'{provider}:' names no model: write its name after the colon, as in {provider}:NAME"
+        with pytest.raises(ModelError, match=said):
+            resolve_model(f"{provider}:", base_url="http://127.0.0.1:1/v1")
+    with pytest.raises(ModelError, match="unknown model ':some': known forms are"):
+        resolve_model(":some")
 
 
 def test_a_base_url_alone_selects_what_the_server_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +112,7 @@ def test_azure(monkeypatch: pytest.MonkeyPatch) -> None:
     assert get_model_label(resolve_model()) == "mine"
 
 
-@pytest.mark.parametrize("name", ["gpt-5-mini", "claude:opus", "openai:", "azure:", "offline:x", "openai"])
+@pytest.mark.parametrize("name", ["gpt-5-mini", "claude:opus", "offline:x"])
 def test_unknown_forms_are_one_line_with_the_known_ones(name: str) -> None:
     with pytest.raises(ModelError, match="openai:NAME, azure:DEPLOYMENT, offline") as caught:
         resolve_model(name)

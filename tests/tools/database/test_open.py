@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.database import Database
-from tableturn.tools.errors import DatabaseUnavailable, QueryFailed
+from tableturn.tools.errors import DatabaseUnavailable, QueryFailed, QueryRejected
 
 from .traces import trace
 
@@ -52,8 +52,15 @@ def test_names_with_signs_of_their_own(shop_path: Path, tmp_path: Path) -> None:
         ("empty.db", "has no tables"),
         ("tableless.db", "has no tables"),
         ("garbled.db", "damaged|not an SQLite database|cannot open"),
-        ("postgresql://me:secret@127.0.0.1:1/shop", "cannot be reached"),
-        ("mysql+pymysql://me:secret@127.0.0.1:1/shop", "cannot be reached"),
+        (
+            "postgresql://me:secret@127.0.0.1:1/shop",
+            r"^postgresql://me:\*\*\*@127\.0\.0\.1:1/shop cannot be reached: connection to server [^?]*refused:"
+            " check the address, the login and the database's name, and that the server runs$",
+        ),
+        (
+            "mysql+pymysql://me:secret@127.0.0.1:1/shop",
+            r"^mysql://127\.0\.0\.1:1/shop cannot be reached: .*Connection refused.*: check the address, the login",
+        ),
         ("nosuch://me:secret@host/shop", "nosuch:// is not the address of a known kind of database"),
         ("sqlite://", "memory"),
         ("sqlite:///:memory:", "memory"),
@@ -96,6 +103,26 @@ def test_locked_file(shop_path: Path, tmp_path: Path) -> None:
     writer.execute("ROLLBACK")
     writer.close()
     Database.open(path).close()
+
+
+@pytest.mark.parametrize("deny", [[], ["secret"]])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH x AS (SELECT 1) DELETE FROM nowhere",
+        "WITH x AS (SELECT 1) UPDATE secret SET a = 1",
+        "WITH x AS (SELECT 1 AS a) DELETE FROM town",
+    ],
+)
+def test_a_write_is_refused_as_one_whatever_its_table(tmp_path: Path, sql: str, deny: list[str]) -> None:
+    connection = sqlite3.connect(tmp_path / "t.db")
+    connection.executescript("CREATE TABLE town(a); CREATE TABLE secret(a)")
+    connection.close()
+    with Database.open(tmp_path / "t.db", deny=deny) as database:
+        with pytest.raises(QueryRejected, match=r"this connection only reads, but .*: write a SELECT"):
+            database.execute(sql)
+        with pytest.raises(QueryFailed, match="no such table: nowhere"):
+            database.execute("SELECT 'delete', \"update\" FROM nowhere -- insert")
 
 
 def test_file_left_in_the_middle_of_a_write(tmp_path: Path) -> None:

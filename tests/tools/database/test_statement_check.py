@@ -53,6 +53,7 @@ def test_what_reads_is_written_with_its_schema(sql: str, sent: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "error", "said"),
     [
+        ("WITH x AS (SELECT 1) DELETE FROM customer", QueryRejected, "the statement is DELETE: write a SELECT"),
         ("DELETE FROM customer", QueryRejected, "the statement is DELETE: write a SELECT"),
         ("WITH x AS (DELETE FROM customer RETURNING id) SELECT * FROM x", QueryRejected, "the statement has DELETE"),
         ("WITH x AS (INSERT INTO customer VALUES (1) RETURNING id) SELECT 1", QueryRejected, "statement has INSERT"),

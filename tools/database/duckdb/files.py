@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import io
 import os
@@ -21,7 +22,7 @@ from ..quoting import literal, quote
 from ..schema import ColumnSchema
 from ..server.address import redact_message
 from .cells import add_content_notices
-from .decoding import measure_decompressed_size
+from .decoding import measure_decompressed_size, open_decompressed_file
 from .entries import TableEntry, make_column_schema, make_file_entry
 from .notices import LOOKED_AT, NoticeCollector
 from .sources import FileKind, TableFile, make_column_names
@@ -32,6 +33,7 @@ from .total_queries import fetch_rows_with_totals
 
 _PROTOCOL = "tableturn"
 _PREFIX = f"{_PROTOCOL}://"
+_BLANK_BYTES = 4_096  # A file of nothing but so many blanks is called empty.
 
 
 class _OpenFile(io.FileIO):
@@ -124,6 +126,13 @@ def make_settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str |
     }
 
 
+def _check_not_empty(path: Path) -> None:
+    with open_decompressed_file(path) as stream:
+        start = stream.read(_BLANK_BYTES + 1)
+    if len(start) <= _BLANK_BYTES and not start.removeprefix(codecs.BOM_UTF8).strip():
+        raise DatabaseUnavailable(f"{path} is empty: it has no columns and no rows")
+
+
 class FileReader:
     """A reader of the tables in files."""
 
@@ -142,6 +151,8 @@ class FileReader:
     def entries(self, file: TableFile) -> list[TableEntry]:
         """Read a file and return its table entries."""
         try:
+            if file.kind in ("text", "json"):
+                _check_not_empty(file.path)
             match file.kind:
                 case "text":
                     entries = [

@@ -24,7 +24,7 @@ from ..fetch import Row, RowCursor
 from ..profile import ConnectionLost
 from ..quoting import literal, quote
 from ..schema import ColumnSchema
-from ..server.address import ServerAddress, hide_url_secrets, parse_server_url, redact_message
+from ..server.address import ServerAddress, hide_url_secrets, make_connection_error, parse_server_url
 from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection
 from ..server.engine import ServerEngine
 from ..session import Session, make_comment
@@ -266,8 +266,8 @@ class PostgresBackend(Backend):
         try:
             return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, context=CellAdapters())
         except psycopg.Error as error:
-            message = redact_message(error, [str(conninfo_to_dict(self._conninfo).get("password") or "")])
-            raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
+            password = str(conninfo_to_dict(self._conninfo).get("password") or "")
+            raise make_connection_error(hide_url_secrets(self._address.url), error, password) from None
 
     def _build_settings_sql(self) -> str:
         """Return SQL that sets the person's policy settings and role for a transaction."""

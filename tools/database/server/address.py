@@ -90,3 +90,11 @@ def redact_message(text: object, secrets: Sequence[str] = ()) -> str:
     for secret in filter(None, secrets):
         message = message.replace(secret, "***")
     return " ".join(message.split())[:300]
+
+
+def make_connection_error(location: str, text: object, password: str | None) -> DatabaseUnavailable:
+    """Return the error for a server that cannot be reached or refuses the login."""
+    message = redact_message(text, [password or ""]).removeprefix("connection failed: ")
+    message = message.partition(" Is the server running")[0].rstrip(". ")  # libpq asks that of servers that are not
+    advice = "check the address, the login and the database's name, and that the server runs"
+    return DatabaseUnavailable(f"{location} cannot be reached: {message}: {advice}")

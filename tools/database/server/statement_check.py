@@ -146,7 +146,8 @@ class StatementChecker:
         if isinstance(tree, exp.Pivot):
             raise QueryRejected(_PIVOT)
         if not isinstance(tree, exp.Query | exp.Values):
-            kind = sql.split(None, 1)[0].upper()[:_LONGEST_NAME]
+            first_word = sql.split(None, 1)[0].upper()[:_LONGEST_NAME]
+            kind = tree.key.upper() if first_word == "WITH" else first_word
             raise QueryRejected(f"this connection only reads, but the statement is {kind}: write a SELECT")
         return tree
 

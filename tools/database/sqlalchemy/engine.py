@@ -25,7 +25,7 @@ from ..estimate import Estimate
 from ..mysql import dialect as mysql
 from ..postgres import dialect as postgres
 from ..profile import ConnectionLost, EngineProfile, read_engine_profile
-from ..server.address import hide_url_secrets, parse_server_url, redact_message
+from ..server.address import hide_url_secrets, make_connection_error, parse_server_url, redact_message
 from ..server.catalogue import Relation
 from ..server.connection import Backend, BoundedRowCursor, Interrupter, ServerConnection, convert_to_cell
 from ..server.engine import ServerEngine
@@ -304,8 +304,8 @@ class SQLAlchemyBackend(Backend):
             if connection is not None:
                 connection.invalidate()  # half set up, it is nobody's
             reasons = error.orig.args if isinstance(error, DBAPIError) and error.orig else ()
-            message = redact_message(reasons[-1] if reasons else error, [str(self._engine.url.password or "")])
-            raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
+            message = reasons[-1] if reasons else error
+            raise make_connection_error(self.location, message, str(self._engine.url.password or "")) from None
 
     def _read_profile_rows(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
         sql_connection = cast("SQLAlchemyConnection", connection)

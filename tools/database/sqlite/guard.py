@@ -16,6 +16,7 @@ from typing import Literal
 from ...errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge, TableLocked
 from .bounded_work import LIKE_PATTERN_LENGTH, STATEMENT_LENGTH
 from .functions import PROFILE, TABLE_FUNCTIONS
+from .tokens import words
 from .visibility import Visibility
 
 _CATALOGUE = frozenset({"sqlite_master", "sqlite_schema", "sqlite_sequence", "sqlite_stat1"})
@@ -129,6 +130,9 @@ _PRIMARY = 0xFF
 _DECLARES = "updates sqlite_master"
 _WRITES = re.compile(r"may not be (modified|dropped|altered|indexed)|^cannot modify|readonly database")
 
+# SQLite takes none of these for a name without quotes.
+_WRITING_WORDS = frozenset(("alter", "create", "delete", "drop", "insert", "update"))
+
 
 def make_error(error: Exception, sql: str, refusal: RefusedAction | None, longest: int) -> QueryError:
     """Return the typed error for an error of SQLite or of Python's sqlite3 module."""
@@ -141,6 +145,10 @@ def make_error(error: Exception, sql: str, refusal: RefusedAction | None, longes
         return TableLocked("the database is locked by another program: try again later")
     if "one statement at a time" in message:
         return QueryRejected("only one statement may be run at a time: send a single SELECT")
+    kind = PROFILE.find_error_kind(text) or "other"
+    writing_word = next((word for word in words(sql) if word in _WRITING_WORDS), "")
+    if writing_word and (kind == "unknown_table" or _WRITES.search(message)):
+        return QueryRejected(f"this connection only reads, but the statement is {writing_word.upper()}: write a SELECT")
     if _WRITES.search(message):
         return QueryRejected(f"this connection only reads: {message}")
     if isinstance(error, MemoryError):
@@ -155,7 +163,6 @@ def make_error(error: Exception, sql: str, refusal: RefusedAction | None, longes
         return QueryFailed("the query is not valid Unicode text", "syntax")
     if code in _DISK_ERRORS:
         return ResultTooLarge("the query needs more temporary disk space than it may use: ask for less, or aggregate")
-    kind = PROFILE.find_error_kind(text) or "other"
     if kind == "too_large":
         return ResultTooLarge(f"{message}; the limit is {longest:,} bytes" if "blob" in message else message)
     return QueryFailed(message or type(error).__name__, kind)
