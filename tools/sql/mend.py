@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -177,17 +177,18 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
         return False
     sources = (source for level in iterate_enclosing_scopes(scope) for source in level.sources)
     near = _find_nearest(word.name, sorted({name for source in sources for name in (source.columns or {}).values()}))
-    node, parent = word, word.parent
+    enclosing = iter(query.list_enclosing(word))
+    node, parent = next(enclosing), next(enclosing)
     while isinstance(parent, _CALLS) and not isinstance(parent, _CHOICES) and not is_aggregate_call(parent):
         is_only = isinstance(parent, exp.Binary) or len(query.find(exp.Column, within=parent)) == 1
         if not is_only or _names_column(parent, query):
             return bool(near) and isinstance(parent, _ARITHMETIC)
-        node, parent = parent, parent.parent
+        node, parent = parent, next(enclosing)
     if isinstance(parent, exp.Distinct) and len(parent.expressions) == 1:
-        parent = parent.parent
+        parent = next(enclosing)
     if isinstance(parent, exp.Group | exp.Ordered) or node.arg_key == "partition_by":
         return bool(near) or node is word
-    if parent is not None and is_aggregate_call(parent) and get_argument(parent) is node:
+    if is_aggregate_call(parent) and get_argument(parent) is node:
         counts_rows = isinstance(parent, exp.Count) and node.parent is parent  # by any text
         is_only = isinstance(parent, exp.Anonymous) or not parent.expressions
         return is_only and (bool(near) or (node is word and not counts_rows))
@@ -195,7 +196,7 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
         others = [part for part in query.find(exp.Expr, within=parent) if part.parent is parent and part is not node]
         if node is word and others and all(isinstance(other, exp.Literal | exp.Null) for other in others):
             return True
-        is_whole_on = isinstance(parent.parent, exp.Join)  # without it each row would be joined with each
+        is_whole_on = isinstance(next(enclosing), exp.Join)  # without it each row would be joined with each
         is_name = is_whole_on or not _names_column(parent, query, scope if parent.this is node else None)
         return bool(near) and is_name
     item = parent if isinstance(parent, exp.Alias) else node
@@ -211,7 +212,7 @@ def _names_column(node: exp.Expr, query: Query, scope: Scope | None = None) -> b
 
 def _is_label(text: str, item: exp.Expr, near: str, scope: Scope, query: Query) -> bool:
     """Whether a text in the SELECT list tells what stands beside it, or from which part of a UNION a row comes."""
-    select, top = scope.select, scope.select
+    select = scope.select
     refs = (ref for ref in query.resolution.references if ref.scope is scope and ref.clause == "select")
     if any(ref.kind == "column" and ref.column.casefold() == near.casefold() for ref in refs):
         return True
@@ -221,10 +222,9 @@ def _is_label(text: str, item: exp.Expr, near: str, scope: Scope, query: Query) 
     is_of_all = bool(query.find_aggregates(scope)) and not select.args.get("group")
     if is_part or is_table or is_of_all or (item.alias and is_other) or any(other.is_star for other in select.selects):
         return True
-    while isinstance(top.parent, exp.SetOperation):
-        top = top.parent
+    unions = list(takewhile(lambda node: isinstance(node, exp.SetOperation), query.list_enclosing(select)[1:]))
     place = next(index for index, other in enumerate(select.selects) if other is item)
-    arms = () if top is select else top.find_all(exp.Select)
+    arms = query.find(exp.Select, within=unions[-1]) if unions else ()
     others = [query.literal(arm.selects[place].unalias()) for arm in arms if place < len(arm.selects)]
     return any(isinstance(other, str) and other != text for other in others)
 
