@@ -91,8 +91,7 @@ def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:
     numbers = sorted(cell for cell in distinct if isinstance(cell, int | float))
     texts = sorted(cell for cell in distinct if isinstance(cell, str))
     blobs = sorted(cell for cell in distinct if isinstance(cell, bytes))
-    labels: dict[Cell, int] = {None: 0}
-    label = 1
+    labels, label = dict[Cell, int]({None: 0}), 1
     for before, number in pairwise([*numbers[:1], *numbers]):
         label += not _are_nearly_equal(before, number)
         labels[number] = label

@@ -28,9 +28,8 @@ _VERSION = "v6.4"
 _WIDTH, _HEIGHT, _BAR = 480, 280, 22
 _LONG_LABEL, _MANY_BARS = 10, 8  # characters of names that don't fit under a bar: then the bars lie
 _TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "date": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
-_TICK_DAYS = {"quarter": 89, "month": 28, "date": 1.5}
-"""Days between two labels of an axis at least, so that Vega does not write the same one twice."""
-
+# At least so many milliseconds lie between two labels, so that Vega does not write the same one twice.
+_LEAST_STEPS = {"quarter": 89 * 86_400_000, "month": 28 * 86_400_000, "date": 36 * 3_600_000, "second": 60_000}
 # Vega's signs for those of Unicode's patterns of dates.
 _UNICODE_SIGNS = "y=%Y yy=%y M=%-m MM=%m MMM=%b MMMM=%B LLL=%b LLLL=%B d=%-d dd=%d H=%-H HH=%H h=%-I hh=%I mm=%M a=%p"
 _SIGNS: dict[str, str] = {sign: code for sign, _, code in (pair.partition("=") for pair in _UNICODE_SIGNS.split())}
@@ -210,12 +209,8 @@ def _make_axis_channel(field: str, axis: ChartAxis, number_format: ColumnFormat)
         # In Vega's formats `$` stands for what the locale has before and after an amount.
         channel["axis"] = {"format": f"{'$' if at_numbers else ''},.{max(2, axis.form.decimals)}~f"}
     if axis.scale == "time":
-        times: Spec = {"format": _write_time_pattern(axis.unit, axis.form.locale), "labelOverlap": True}
-        if axis.unit == "year":
-            times["tickCount"] = "year"
-        if axis.unit in _TICK_DAYS:
-            times["tickMinStep"] = _TICK_DAYS[axis.unit] * 86_400_000
-        channel["axis"] = times
+        ticks = {"tickCount": "year"} if axis.unit == "year" else {"tickMinStep": _LEAST_STEPS[axis.unit]}
+        channel["axis"] = {"format": _write_time_pattern(axis.unit, axis.form.locale), "labelOverlap": True, **ticks}
     return channel
 
 

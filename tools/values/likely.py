@@ -44,9 +44,8 @@ def select_likely_values(text: str, matches: Sequence[ValueMatch], schema: Schem
         if not (schema.column(match.table, match.column) and reader.is_value_meant(match)):
             continue
         same = [other for other in likely if (other.start, other.end) == (match.start, match.end)]
-        equal = [{_get_key(other), _get_key(match)} for other in same if other.value == match.value]
-        copy = any(keys in list_joined_columns(schema) for keys in equal)
-        if not copy and len(same) < _A_MENTION:
+        equal = [frozenset((_get_key(other), _get_key(match))) for other in same if other.value == match.value]
+        if len(same) < _A_MENTION and not (equal and not list_joined_columns(schema).isdisjoint(equal)):
             likely.append(match)
     return tuple(likely)
 
@@ -101,9 +100,8 @@ class _MentionClassifier:
                 return False
         if small and not self._is_in_name_position(match, column_stems - {word.stem for word in words}, before):
             return False
-        if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
-            return False
-        return self._is_distinctive_mention(match, words)
+        is_word = match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection")
+        return (named or not is_word) and self._is_distinctive_mention(match, words)
 
     def _is_value_of_other_column(self, match: ValueMatch, beside: Set[str]) -> bool:
         """Whether the mention is also a value of another column that the question points to."""
@@ -123,14 +121,13 @@ class _MentionClassifier:
             return capital or (len(match.mention) >= _TYPO_LENGTH and match.score / 0.9 >= _TYPO_LIKENESS)
         if match.how == "part":
             # No value is mentioned as a whole there, few others in part, and enough of this one.
-            hows = [other.how for other in over]
             length, letters = sum(len(word.stem) for word in words), sum(map(len, stems(match.value)))
-            few = {*hows} == {"part"} and len(hows) <= _PARTS
+            few = {other.how for other in over} == {"part"} and len(over) <= _PARTS
             return few and not ordinary and (capital or length >= _PART_SHARE * letters)
         if match.how == "abbreviation" and _is_code(match.value) and len(match.value) < len(match.mention):
             # If a column holds these very words, no code of them is needed.
-            same = (other.how for other in over if (other.start, other.end) == (match.start, match.end))
-            if {*same} & {"exact", "case"}:
+            same = {other.how for other in over if (other.start, other.end) == (match.start, match.end)}
+            if not same.isdisjoint(("exact", "case")):
                 return False
         kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._is_category_value(match)
         return capital or not ordinary or kind

@@ -339,9 +339,6 @@ def find_nearest_values(index: IndexedValues, place: tuple[str, str], text: str,
     return tuple(dict.fromkeys(near_values))[:limit]
 
 
-_CODE_WORD = re.compile(r"\w|\w?\d+\w?")  # as in "Class E Wagon" and "Model E200": with another, it is another value
-
-
 def _is_similar_to_value(text: str, value: str) -> bool:
     """Whether a text is a misspelt value, or consists of whole words of the value."""
     if text.strip().casefold() in STAND_INS:
@@ -353,10 +350,9 @@ def _is_similar_to_value(text: str, value: str) -> bool:
     # Of four letters, one that is another makes another word; two that changed places, or one twice, do not.
     is_respelt = len(short) >= len(long) == _PART and {*short} == {*long} and not value.isupper()
     most_typos = 1 if is_respelt else compute_max_typos(long, is_value=True)
-    parts = [re.findall(r"\d+|\b\w$", " ".join(words)) for words in (text_words, value_words)]  # of "Model S"
-    pairs = zip(text_words, value_words, strict=True) if len(text_words) == len(value_words) else ()
-    if any(one != other and _CODE_WORD.fullmatch(one) and _CODE_WORD.fullmatch(other) for one, other in pairs):
-        return False
+    # Of "Model S", "Model E200" or "Class E Wagon": with another it is another value.
+    code = r"\b\w?\d+\w?\b|\d+|\b\w\b" if len(text_words) == len(value_words) else r"\d+|\b\w$"
+    parts = [re.findall(code, " ".join(words)) for words in (text_words, value_words)]
     has_same_parts = short[:1] == long[:1] and parts[0] == parts[1]
     return most_typos > 0 and has_same_parts and bool(find_similar(long, [short], is_value=not is_respelt))
 
