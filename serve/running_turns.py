@@ -212,7 +212,8 @@ class RunningTurns:
         budgets = ("everybody's", limits.dollars_a_day, None), ("your", limits.dollars_a_person, owner.person)
         for whose, most, person in budgets:
             if most is not None:
-                dollars[whose] = most - limits.dollars(*await self._store.run(self._store.count_tokens_today, person))
+                spent = limits.dollars(*await self._store.run(self._store.count_tokens_today, person))
+                dollars[whose] = max(most - spent, 0.0)
         return dollars
 
     async def cancel(self, owner: Owner, id_: str) -> None:

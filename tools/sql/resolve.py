@@ -207,10 +207,13 @@ class _NameResolver:
             earlier_columns = {name for source in before for name in source.columns or ()}
             names = {name for source in new_sources for name in source.columns or () if name in earlier_columns}
         # Of several sources with a column, it is the first one's, on both sides.
-        partners = {name: near for near in reversed(before) for name in names if name in (near.columns or ())}
+        partners = {name: near for near in reversed(before) for name in names & near.unqualified}
         for source in new_sources:
-            pairs = [(name, partners.pop(name)) for name in names & partners.keys() & (source.columns or {}).keys()]
+            pairs = [(name, partners.pop(name)) for name in names & partners.keys() & source.unqualified]
             _set_fields(source, using=source.using | names, using_partners=(*source.using_partners, *pairs))
+            for name, near in pairs:  # every row has a value of the side whose rows are all kept
+                hidden = near if join.side == "RIGHT" else source
+                _set_fields(hidden, merged=hidden.merged | {name})
         either = join.side == "FULL" or join.method == "POSITIONAL"
         optional = new_sources if either or join.side == "LEFT" or join.kind == "ANTI" else ()
         for source in (*optional, *(before if either or join.side == "RIGHT" else ())):
@@ -412,7 +415,7 @@ class _NameResolver:
 
     def _resolve_column_in_sources(self, node: exp.Column, name: str, level: Scope, refer: _Refer) -> Reference | None:
         holders = [source for source in level.sources if source.columns is not None and name in source.columns]
-        distinct = [source for index, source in enumerate(holders) if index == 0 or name not in source.using]
+        distinct = [source for source in holders if name in source.unqualified]
         if len(distinct) > 1 and not self.rules.is_sqlite and (join := node.find_ancestor(exp.Join, exp.Select)):
             # An ON does not see what later joins add.
             ends = [index for index, source in enumerate(level.sources) if source.join is join]
@@ -422,10 +425,7 @@ class _NameResolver:
         if len(distinct) > 1:
             return refer("ambiguous", level, distinct[0], node.name, tuple(distinct))
         if distinct:
-            # A merged column has a value of each row of the joined side that keeps all of its rows.
-            source = next(
-                (other for other in reversed(holders) if name in other.using and other.side == "RIGHT"), distinct[0]
-            )
+            source = distinct[0]
             column_name = source.columns[name] if source.columns else node.name
             return refer("column", level, source, column_name)
         if any(source.columns is None or _has_hidden_columns(source) for source in level.sources):

@@ -6,7 +6,7 @@ They are shared by all readers of a statement, so that only `resolve` fills them
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
@@ -66,6 +66,8 @@ class QuerySource:
     optional: bool = False  # whether rows of FROM may lack it, such as after a LEFT JOIN
     # Folded names of columns merged with those of sources before it (USING, NATURAL).
     using: frozenset[str] = frozenset()
+    # Folded names of columns that another source's stand for where no table is named.
+    merged: frozenset[str] = frozenset()
     # Each of these columns, with the source whose column it must equal.
     using_partners: tuple[tuple[str, QuerySource], ...] = ()
     texts: frozenset[str] = frozenset()  # texts, lower case and without blanks, of result columns that have no name
@@ -75,6 +77,11 @@ class QuerySource:
     def get_declared_column_name(self, column: str) -> str:
         """Return the declared name of a column that an alias of the table may rename."""
         return self.column_aliases.get(column, column)
+
+    @property
+    def unqualified(self) -> Set[str]:
+        """The folded names of columns that are this source's where no table is named."""
+        return (self.columns or {}).keys() - self.merged
 
     @property
     def side(self) -> str:

@@ -79,7 +79,7 @@ LEAKS = [
     ("SELECT name FROM customer ORDER BY oid", "unknown_column"),
     ("SELECT 1 WHERE 'Ada' IN staff", "unknown_table"),
     ("DELETE FROM staff", "rejected"),
-    ("WITH x AS (SELECT 1) DELETE FROM staff", "unknown_table"),
+    ("WITH x AS (SELECT 1) DELETE FROM staff", "rejected"),
 ]
 
 

@@ -143,7 +143,7 @@ def _is_comparable(column: ColumnSchema, value: str | float) -> bool:
     declared = column.type.lower()
     if isinstance(value, str):  # a time of day has no date to compare, and an enum's labels have an order of their own
         is_time = column.kind == "time" and not re.match("time(?!stamp)", declared)
-        return is_time or (column.kind == "text" and re.search("^$|char|text|string", declared) is not None)
+        return is_time or (column.kind == "text" and (_TEXT.fullmatch(declared) or declared in ("", "string")))
     return column.kind == "number" and not declared.startswith("year")  # MySQL's YEAR reads 24 as 2024
 
 
@@ -161,14 +161,16 @@ def _values_differ(first: str | float, second: str | float, column: ColumnSchema
     are_ascii, declared = (first + second).isascii(), column.type.lower()
     # Numbers and times are spelled in several ways; a collation may ignore case, accents, signs, zeros and old letters.
     if column.kind == "text":  # addresses, documents and ranges have several spellings too
-        letters = [re.sub(r"[\W_0]", "", fold(text).translate(_SAME_LETTERS)) for text in (first, second)]
-        return are_ascii and letters[0] != letters[1] and re.search('(?<!")char|text|enum', declared) is not None
+        letters = [set(re.sub(r"[\W_0h]", "", fold(text).translate(_SAME_LETTERS))) for text in (first, second)]
+        is_text = _TEXT.fullmatch(declared) is not None or declared.startswith("enum(")
+        return is_text and are_ascii and letters[0] != letters[1]
     if column.kind == "time":
         return _is_comparable(column, first) and _count_days(first, second) != 0
     are_integers = are_ascii and first.isdigit() and second.isdigit()
     return are_integers and _is_comparable(column, 0.0) and _are_apart(float(first), float(second))
 
 
+_TEXT = re.compile(r"((n|var|nvar|bp)?char|character|(tiny|medium|long|n|ci)?text)( varying)?( ?\(\d+\))?")
 _SAME_LETTERS = str.maketrans("jyvw", "iiuu")
 """Letters that some languages sort as one."""
 
