@@ -208,12 +208,18 @@ class _NameResolver:
             names = {name for source in new_sources for name in source.columns or () if name in earlier_columns}
         # Of several sources with a column, it is the first one's, on both sides.
         partners = {name: near for near in reversed(before) for name in names & near.unqualified}
+        claimed = frozenset[str]()
         for source in new_sources:
-            pairs = [(name, partners.pop(name)) for name in names & partners.keys() & source.unqualified]
-            _set_fields(source, using=source.using | names, using_partners=(*source.using_partners, *pairs))
-            for name, near in pairs:  # every row has a value of the side whose rows are all kept
-                hidden = near if join.side == "RIGHT" else source
-                _set_fields(hidden, merged=hidden.merged | {name})
+            shared = names & partners.keys() & source.unqualified
+            pairs = [(name, partners[name]) for name in shared - claimed]
+            # Every row has a value of the side whose rows are all kept.
+            nears = dict(pairs) if join.side == "RIGHT" else {}
+            merged = source.merged | (shared - nears.keys())
+            partners_here = (*source.using_partners, *pairs)
+            _set_fields(source, using=source.using | names, using_partners=partners_here, merged=merged)
+            for name, near in nears.items():
+                _set_fields(near, merged=near.merged | {name})
+            claimed |= shared
         either = join.side == "FULL" or join.method == "POSITIONAL"
         optional = new_sources if either or join.side == "LEFT" or join.kind == "ANTI" else ()
         for source in (*optional, *(before if either or join.side == "RIGHT" else ())):
@@ -415,7 +421,7 @@ class _NameResolver:
 
     def _resolve_column_in_sources(self, node: exp.Column, name: str, level: Scope, refer: _Refer) -> Reference | None:
         holders = [source for source in level.sources if source.columns is not None and name in source.columns]
-        distinct = [source for source in holders if name in source.unqualified]
+        distinct = [source for source in holders if name not in source.merged]
         if len(distinct) > 1 and not self.rules.is_sqlite and (join := node.find_ancestor(exp.Join, exp.Select)):
             # An ON does not see what later joins add.
             ends = [index for index, source in enumerate(level.sources) if source.join is join]

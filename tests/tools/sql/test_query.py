@@ -389,3 +389,18 @@ def test_an_on_does_not_see_what_later_joins_add(dialect: str) -> None:
     assert ("product", "name") in query.usage.columns
     where = Query.of(f"{sql} WHERE name = 'x'", dialect, replace(SHOP, dialect=dialect))
     assert [reference.kind for reference in where.resolution.references] == ["column", "ambiguous"]
+
+
+@pytest.mark.parametrize(
+    ("joins", "owner"),
+    [
+        ("customer RIGHT JOIN orders USING (id)", "orders"),
+        ("customer LEFT JOIN (orders RIGHT JOIN item USING (id)) USING (id)", "customer"),
+        ("customer RIGHT JOIN (orders JOIN item USING (id)) USING (id)", "orders"),
+        ("customer RIGHT JOIN (orders RIGHT JOIN product USING (id)) USING (id)", "product"),
+        ("customer RIGHT JOIN orders USING (id) LEFT JOIN item USING (id)", "orders"),
+    ],
+)
+def test_a_merged_column_is_that_of_the_side_whose_rows_are_kept(joins: str, owner: str) -> None:
+    query = Query.of(f"SELECT id FROM {joins}", "postgres", replace(SHOP, dialect="postgres"))
+    assert [column.table.name for column in query.columns if not column.node.table] == [owner]
