@@ -384,7 +384,9 @@ def test_a_server_that_is_down_ends_the_run_after_a_few_questions_and_other_data
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 1
         told = done.stderr.strip().splitlines()[-1]
-        assert told.startswith(f"stopped: {GIVE_UP_AFTER} questions in a row could not be asked (PostgreSQL cannot be ")
+        assert told.startswith(
+            f"stopped: {GIVE_UP_AFTER} questions in a row could not be asked (postgresql://127.0.0.1:1/shop cannot be "
+        )
         assert [name for name, record in read_journal(out / "journal.jsonl").items() if record.asked] == answered
 
 

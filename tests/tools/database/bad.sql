@@ -1,6 +1,7 @@
 -- Statements that a guarded connection must refuse. One a line; {folder} is the database's folder.
 -- The heading `== kind` says which kind of error the lines below it end with; `any` leaves it open.
 == rejected
+DELETE FROM no_such_table
 INSERT INTO customer VALUES (9, 'x', 'y')
 INSERT INTO customer (name) SELECT name FROM customer
 INSERT OR REPLACE INTO customer VALUES (1, 'x', 'y')
@@ -236,7 +237,6 @@ SELECT count(*) FROM sqlite_temp_master
 SELECT count(*) FROM sqlite_temp_schema
 SELECT * FROM other.customer
 SELECT no_such_table.name FROM no_such_table
-DELETE FROM no_such_table
 SELECT * FROM generate_series(1, 3)
 == unknown_column
 SELECT no_such_column FROM customer

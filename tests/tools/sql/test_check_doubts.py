@@ -233,6 +233,14 @@ def test_values_of_other_types_are_not_told_apart_by_their_spelling(type_: str, 
     assert check(f"SELECT x FROM t WHERE {condition}", schema) == ()
 
 
+@pytest.mark.parametrize("type_", ["ENUM", "enum('done','left')", "varchar(20)", "character varying(9)", "TEXT"])
+def test_texts_of_one_column_are_told_apart(type_: str) -> None:
+    schema = replace(SHOP, tables=(TableSchema("t", (ColumnSchema("x", type_, "text"),)),))
+    assert [finding.kind for finding in check("SELECT x FROM t WHERE x = 'done' AND x = 'left'", schema)] == [
+        "always_empty"
+    ]
+
+
 @pytest.mark.parametrize("value", ["DATE_ADD(placed, INTERVAL 1 DAY)", "LAST_DAY(placed)", "placed + INTERVAL 1 DAY"])
 def test_mysql_reads_numbers_beside_dates_as_dates(value: str) -> None:
     schema = replace(SHOP, dialect="mysql")

@@ -162,7 +162,7 @@ def _values_differ(first: str | float, second: str | float, column: ColumnSchema
     # Numbers and times are spelled in several ways; a collation may ignore case, accents, signs, zeros and old letters.
     if column.kind == "text":  # addresses, documents and ranges have several spellings too
         letters = [set(re.sub(r"[\W_0h]", "", fold(text).translate(_SAME_LETTERS))) for text in (first, second)]
-        is_text = _TEXT.fullmatch(declared) is not None or declared.startswith("enum(")
+        is_text = _TEXT.fullmatch(declared) is not None or declared.partition("(")[0] == "enum"
         return is_text and are_ascii and letters[0] != letters[1]
     if column.kind == "time":
         return _is_comparable(column, first) and _count_days(first, second) != 0
