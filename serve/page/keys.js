@@ -1,5 +1,5 @@
 // Keys that work anywhere on the page, of which dialogs.js tells people; and the focus, which stays where they work.
-import { useEffect } from "./html.js";
+import { useLayoutEffect } from "./html.js";
 
 /**
  * @param single   whether keys of one sign do anything
@@ -7,7 +7,7 @@ import { useEffect } from "./html.js";
  * @param stop     what Escape does
  */
 export function useKeys(single, actions, stop) {
-  useEffect(() => {
+  useLayoutEffect(() => { // before the browser takes another key
     const onKey = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
       if (event.key === "Escape" && !event.defaultPrevented && !event.target.closest(".editor")) stop();
