@@ -143,7 +143,8 @@ def _is_comparable(column: ColumnSchema, value: str | float) -> bool:
     declared = column.type.lower()
     if isinstance(value, str):  # a time of day has no date to compare, and an enum's labels have an order of their own
         is_time = column.kind == "time" and not re.match("time(?!stamp)", declared)
-        return is_time or (column.kind == "text" and (_TEXT.fullmatch(declared) or declared in ("", "string")))
+        is_text = _TEXT.fullmatch(declared) is not None or declared in ("", "string")
+        return is_time or (column.kind == "text" and is_text)
     return column.kind == "number" and not declared.startswith("year")  # MySQL's YEAR reads 24 as 2024
 
 
