@@ -199,7 +199,7 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
         alike=alike,
         requested=call_with_fallback(
             "linking",
-            lambda: frozenset[str]().union(*(find_requested_tables(part, attempt.sql) for attempt in attempts)),
+            lambda: frozenset[str]().union(*(find_requested_tables(schema, attempt.sql) for attempt in attempts)),
             frozenset[str](),
         ),
         ranked=settings.link_schema,

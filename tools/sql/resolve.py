@@ -187,9 +187,8 @@ class _NameResolver:
             if name is not None and isinstance(item, exp.Expr) and not isinstance(item.unnest(), exp.Column):
                 aliases.setdefault(name, item.unalias())
         _set_fields(scope, aliases=MappingProxyType(aliases), outputs=outputs and tuple(name for name, _ in outputs))
-        for source in scope.sources:
-            if source.join is not None and source.join.args.get("on") is not None:
-                self._add_column_references(source.join.args["on"], scope, "from")
+        for join in node.args.get("joins") or () if self.rules.is_sqlite else ():
+            self._resolve_on(join, scope, 0)
         for key, clause in _CLAUSES.items():
             value = node.args.get(key)
             for part in value if isinstance(value, list) else [value]:
@@ -224,6 +223,20 @@ class _NameResolver:
         optional = new_sources if either or join.side == "LEFT" or join.kind == "ANTI" else ()
         for source in (*optional, *(before if either or join.side == "RIGHT" else ())):
             _set_fields(source, optional=True)
+        if not self.rules.is_sqlite:
+            self._resolve_on(join, scope, start)
+
+    def _resolve_on(self, join: exp.Join, scope: Scope, start: int) -> None:
+        """Resolve an ON by the sources from `start` on; names that these lack by the others before it."""
+        on, sources, count = join.args.get("on"), scope.sources, len(self.references)
+        if on is None:
+            return
+        _set_fields(scope, sources=sources[start:])
+        self._add_column_references(on, scope, "from")
+        _set_fields(scope, sources=sources)
+        for index, reference in enumerate(self.references[count:], count):
+            if reference.kind.startswith("unknown"):
+                self.references[index] = self._resolve_column(reference.node, reference.scope, reference.clause)
 
     def _add_source_to_scope(self, node: exp.Expr, scope: Scope, join: exp.Join | None) -> None:
         start = len(scope.sources)
@@ -254,6 +267,8 @@ class _NameResolver:
             _append_source(scope, QuerySource(name, "", None, None, node, join=join))
         for inner_join in node.args.get("joins") or ():
             self._resolve_join(inner_join, scope, start)
+        for inner_join in node.args.get("joins") or () if self.rules.is_sqlite else ():  # each ON sees later joins
+            self._resolve_on(inner_join, scope, start)
 
     def _make_table_source(self, node: exp.Table, scope: Scope) -> QuerySource:
         if not isinstance(node.this, exp.Identifier):
@@ -422,12 +437,9 @@ class _NameResolver:
     def _resolve_column_in_sources(self, node: exp.Column, name: str, level: Scope, refer: _Refer) -> Reference | None:
         holders = [source for source in level.sources if source.columns is not None and name in source.columns]
         distinct = [source for source in holders if name not in source.merged]
-        if len(distinct) > 1 and not self.rules.is_sqlite and (join := node.find_ancestor(exp.Join, exp.Select)):
-            # An ON does not see what later joins add.
-            ends = [index for index, source in enumerate(level.sources) if source.join is join]
-            distinct = [
-                source for source in distinct if source in level.sources[: max(ends, default=-1) + 1]
-            ] or distinct
+        if len(distinct) > 1 and self.rules.name == "duckdb":  # there a column of USING comes before all others
+            partners = [source for s in level.sources for key, source in s.using_partners if key == name]
+            distinct = [source for source in distinct if name in source.using or source in partners] or distinct
         if len(distinct) > 1:
             return refer("ambiguous", level, distinct[0], node.name, tuple(distinct))
         if distinct:

@@ -392,6 +392,30 @@ def test_an_on_does_not_see_what_later_joins_add(dialect: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("dialect", "joins", "owner"),
+    [
+        ("postgres", "item, orders JOIN product ON orders.id = 1 AND name = 'x', customer", "product"),
+        ("postgres", "customer JOIN (orders JOIN product ON name = 'x') ON TRUE", "product"),
+        ("postgres", "product JOIN item ON name = 'x' RIGHT JOIN customer USING (name)", "product"),
+        ("duckdb", "product, item JOIN customer ON product.name = 'x'", "product"),
+        ("sqlite", "customer JOIN (orders JOIN item ON name = 'x' JOIN product ON 1)", "product"),
+        ("sqlite", "item JOIN orders ON name = 'x' JOIN product ON 1", "product"),
+    ],
+)
+def test_an_on_sees_its_own_part_of_from(dialect: str, joins: str, owner: str) -> None:
+    query = Query.of(f"SELECT 1 FROM {joins}", dialect, replace(SHOP, dialect=dialect))
+    assert [column.table.name for column in query.columns if column.node.name == "name"] == [owner]
+
+
+def test_in_duckdb_a_merged_column_comes_before_all_others() -> None:
+    sql = "SELECT id FROM product, orders JOIN customer USING (id)"
+    kinds = {
+        d: Query.of(sql, d, replace(SHOP, dialect=d)).resolution.references[0].kind for d in ("duckdb", "postgres")
+    }
+    assert kinds == {"duckdb": "column", "postgres": "ambiguous"}
+
+
+@pytest.mark.parametrize(
     ("joins", "owner"),
     [
         ("customer RIGHT JOIN orders USING (id)", "orders"),
