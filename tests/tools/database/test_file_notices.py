@@ -152,6 +152,7 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("a,n,m\nx,512,3\ny,634,4\nz,781,5\nall,1927,12\nu,333,6\n", ("kept totals",)),
         ("a,n,m\nx,512,3\ny,634,4\nz,781,5\nw,1927,13\nu,333,6\n", ()),  # a sum in one column only
         ("a,n\nx,1\ny,2\nz,3\nw,6\nu,5\n", ()),  # small numbers
+        ("a,n\nx,0\ny,10\nz,10\nw,50\nu,0\nv,50\n", ()),  # beside zeros, the same as another
         ('a,n,list\nx,"1,741","1,3"\ny,"2,838","2,3,4"\nz,"3,595","2"\n', ("numbers", "numbers as text")),
         ('a,n,v\nx,"1,737","3,6"\ny,"2,914","1,8"\n', ("numbers",)),
         ("a,n,v\nx,1.737,3.6\ny,2.914,1.8\n", ()),  # decimals, where commas part columns
