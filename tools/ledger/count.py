@@ -422,19 +422,23 @@ class _LedgerCounter:
 
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys or by the compared values."""
-        expected, (link, *more) = expects_every_row_to_match(self.query, step), step.links
+        expected = expects_every_row_to_match(self.query, step)
         nodes = (node for condition in step.conditions for node in self.query.find(exp.Expr, within=condition))
         constants = (node.name for node in nodes if node.name and self.query.literal(node) is not None)
         if any(re.search(rf"\b{re.escape(text)}\b", self.question, re.IGNORECASE) for text in constants):
             return False  # who asks for some partners does not expect all rows to have one
         if step.source in path.equals and step.source not in path.find_filtering_sources():
             return True
-        if expected is not None or more:
-            return bool(expected)
+        if expected is not None:
+            return expected
         parts, counts = list[float](), list[int]()
         for source in (step.source, *step.before):
-            different = exp.Count(this=exp.Distinct(expressions=[link.end(source).copy()]))
-            select = select_from(copy_source_node(source), exp.Count(this=exp.Star()), different)
+            ends = [link.end(source).copy() for link in step.links]
+            columns = [exp.alias_(end, f"c{place}") for place, end in enumerate([exp.Count(this=exp.Star()), *ends])]
+            each = select_from(copy_source_node(source), *columns).group_by(*ends)
+            filled = [exp.not_(exp.column(column.alias).is_(exp.Null())) for column in columns[1:]]
+            counted = exp.Sum(this=exp.column("c0")), make_count(filled, None)
+            select = select_from(each.subquery("counted", copy=False), *counted)
             try:
                 ((rows, values),) = self._run_select(select, path.scope)
             except NotCountedError as reason:
