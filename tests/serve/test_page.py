@@ -188,7 +188,7 @@ def test_a_follow_up_is_corrected_with_a_query_under_words_that_are_shown(visit:
     turn.get_by_text("Or write the right query").click()
     turn.locator(".panel textarea:focus").wait_for()
     wording = turn.get_by_label("Save it as the answer to")
-    assert wording.input_value() == "", "its own words say nothing alone"
+    assert wording.input_value() == "only those in Lyon", "as it was asked, where the model gave no other words"
     wording.fill("Which customers are from Lyon?")
     turn.get_by_label("The right query").fill("SELECT name FROM customers WHERE city = 'Lyon'")
     turn.get_by_role("button", name="Save the right query").click()
