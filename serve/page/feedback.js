@@ -33,6 +33,7 @@ export function Feedback({ turn, tools }) {
         setTimeout(() => document.getElementById(`turn-${told.turn}`)?.focus({ preventScroll: true })); // once it is drawn
       }
     } catch (error) {
+      setNoted(null);
       setProblem(error);
       if (error.kind === "ExampleRefused" && feedback.kind === "approve") unfold("right");
     }
