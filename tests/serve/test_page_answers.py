@@ -218,6 +218,15 @@ def test_a_count_has_no_marks_at_its_tenths(visit: Visit, shop: Path) -> None:
     assert {label for label in labels if label[0].isdigit()} == {"0", "1"}
 
 
+def test_a_chart_of_few_lying_bars_leaves_no_gap_beneath(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql("SELECT name || ' of the hill far away' AS name, id * 2.5 AS visits FROM customers")], examples="none")
+    ask(page, "Visits by name as a bar chart")
+    chart = last(page).locator(".chart")
+    chart.locator("svg.marks").wait_for()
+    drawing, buttons = chart.locator(".drawing").bounding_box(), chart.locator(".buttons").bounding_box()
+    assert buttons["y"] - drawing["y"] - drawing["height"] < 20
+
+
 def test_which_column_a_chart_measures_is_chosen_and_remembered(visit: Visit, shop: Path) -> None:
     rows = "SELECT 'north' AS region, 3 AS visits, 4 AS buyers UNION ALL SELECT 'south', 5, 6"
     page = visit(shop, [sql(f"{rows} UNION ALL SELECT 'east', 7, 9")], examples="none")
