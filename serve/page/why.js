@@ -47,7 +47,7 @@ const ORIGINS = {
 function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, cut, definitions, assumed, readings, counted: rows }, dates) {
   return [
     ["page_query", ORIGINS[origin] && say(ORIGINS[origin])],
-    ["page_tables", tables?.map(readable).join(", ")],
+    ["page_tables", tables?.join(", ")],
     ["page_date", date?.used && when(date.column, dates)],
     ["page_only_where", conditions(filters?.filter(({ groups, part }) => !groups && !part))],
     ["page_only_groups", conditions(filters?.filter(({ groups, part }) => groups && !part))],

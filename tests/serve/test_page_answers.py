@@ -219,7 +219,8 @@ def test_a_count_has_no_marks_at_its_tenths(visit: Visit, shop: Path) -> None:
 
 
 def test_a_chart_of_few_lying_bars_leaves_no_gap_beneath(visit: Visit, shop: Path) -> None:
-    page = visit(shop, [sql("SELECT name || ' of the hill far away' AS name, id * 2.5 AS visits FROM customers")], examples="none")
+    query = "SELECT name || ' of the hill far away' AS name, id * 2.5 AS visits FROM customers"
+    page = visit(shop, [sql(query)], examples="none")
     ask(page, "Visits by name as a bar chart")
     chart = last(page).locator(".chart")
     chart.locator("svg.marks").wait_for()
