@@ -207,6 +207,7 @@ class ComparingSentence:
             and self._matches_labels()
             and self._do_extremes_match_words()
             and self._has_no_false_sum()
+            and not any(self._is_of_kind(word, "untold") for word in self.words)
             and not (self.table.has_ties and any(self._is_of_kind(word, "alone") for word in self.words))
             and self._has_singular_verbs_for_one()
             and all(map(self._is_rank, _RANKINGS))
