@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -60,6 +60,8 @@ def _read_plain_errors() -> list[tuple[re.Pattern[str], str]]:
 
 
 _ERRNO = re.compile(r"\[Errno \d+\] ([^:\n]+)(?:: '[^'\n]*')?")
+
+_DAY = ColumnFormat("date")
 
 
 @dataclass(frozen=True)
@@ -116,9 +118,10 @@ class Labels:
         """Return `a`, `a and b` or `a, b and c`."""
         return join_words(items, self.say("and"))
 
-    def date(self, day: str) -> str:
-        """Return a day such as `2024-12-31` as people write it."""
-        return format_cell(day, ColumnFormat("date", locale=self.locale))
+    def date(self, day: object, form: ColumnFormat = _DAY) -> str:
+        """Return a day such as `2024-12-31`, or another time, as people write it in the language of the labels."""
+        is_foreign = self.are_english and _find_language(self.locale) != "en"
+        return format_cell(day, replace(form, locale="" if is_foreign else self.locale))
 
     def number(self, number: float, decimals: int = 0) -> str:
         """Return a number as people write it."""
