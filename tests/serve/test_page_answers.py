@@ -155,6 +155,8 @@ def test_a_table_that_pages_all_rows_is_not_called_cut(visit: Visit, sample: Pat
     last(page).locator(".pager").get_by_text(" of 9,500 rows").wait_for()
     assert "1,000" not in last(page).locator(".lead").inner_text(), "the rows are counted once, and all of them"
     assert not last(page).get_by_text("Only the first").first.is_visible()
+    last(page).get_by_text("What it rests on").click()
+    assert "1,000" not in last(page).locator(".why").inner_text()
 
 
 def test_a_table_wider_than_the_page_says_that_it_scrolls(visit: Visit, shop: Path, width: int) -> None:
