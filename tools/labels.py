@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -18,6 +18,8 @@ from .words import FUNCTION_WORDS, fold, join_words
 
 if TYPE_CHECKING:
     from babel import Locale
+
+    from .database import Cell
 
 Label = str | dict[str, str]  # a label, or its plural forms
 
@@ -60,8 +62,6 @@ def _read_plain_errors() -> list[tuple[re.Pattern[str], str]]:
 
 
 _ERRNO = re.compile(r"\[Errno \d+\] ([^:\n]+)(?:: '[^'\n]*')?")
-
-_DAY = ColumnFormat("date")
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,10 @@ class Labels:
         """Return `a`, `a and b` or `a, b and c`."""
         return join_words(items, self.say("and"))
 
-    def date(self, day: object, form: ColumnFormat = _DAY) -> str:
+    def date(self, day: Cell, form: ColumnFormat | None = None) -> str:
         """Return a day such as `2024-12-31`, or another time, as people write it in the language of the labels."""
-        is_foreign = self.are_english and _find_language(self.locale) != "en"
-        return format_cell(day, replace(form, locale="" if is_foreign else self.locale))
+        is_foreign = self.locale not in ENGLISH and self.are_english and _find_language(self.locale) != "en"
+        return format_cell(day, form or ColumnFormat("date", locale=self.locale), "en" if is_foreign else "")
 
     def number(self, number: float, decimals: int = 0) -> str:
         """Return a number as people write it."""

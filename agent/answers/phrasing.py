@@ -239,24 +239,19 @@ def build_display(
     """Return the headings and formats of a query's columns; `definitions` explain measures."""
     labels = Labels(locale)
 
-    def drop_unit(column: str, form: ColumnFormat) -> str:
-        words = [word for word in humanize_name(column).split() if find_measure(word) != form.measure]
-        return " ".join(words) if form.measure and words and " " not in column else humanize_name(column)
-
-    def name_column(heading: ColumnHeading, column: str, short_name: str) -> ColumnHeading:
+    def name_column(heading: ColumnHeading, column: str, form: ColumnFormat) -> ColumnHeading:
         plain_name = humanize_name(column)
         if heading.table and heading.words == f"number of {heading.table}":
             return replace(heading, words=labels.say("number_of", things=heading.table))
         if heading.words != plain_name:  # the meaning of an expression, in English
             return heading if labels.are_english else replace(heading, words=plain_name)
-        return replace(heading, words=short_name)
+        words = [word for word in plain_name.split() if find_measure(word) != form.measure]
+        short = " ".join(words) if form.measure and " " not in column else ""
+        return replace(heading, words=short) if short and short.replace(" ", "_") not in result.columns else heading
 
     def make_display() -> ColumnDisplay:
         formats = choose_column_formats(query, result.columns, result.rows, definitions, locale)
-        short = list(map(drop_unit, result.columns, formats))
-        pairs = zip(short, result.columns, strict=True)
-        short = [name if short.count(name) == 1 else humanize_name(column) for name, column in pairs]
-        names = map(name_column, headings(query, result.columns), result.columns, short)
+        names = map(name_column, headings(query, result.columns), result.columns, formats)
         is_summary = query is None or bool(query.find(exp.Group, exp.AggFunc))
         is_ordered = query is not None and bool(query.order)
         is_limited = is_ordered and query and query.limit and query.limit.name == str(result.row_count)
