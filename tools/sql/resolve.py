@@ -187,8 +187,9 @@ class _NameResolver:
             if name is not None and isinstance(item, exp.Expr) and not isinstance(item.unnest(), exp.Column):
                 aliases.setdefault(name, item.unalias())
         _set_fields(scope, aliases=MappingProxyType(aliases), outputs=outputs and tuple(name for name, _ in outputs))
-        for join in node.args.get("joins") or () if self.rules.is_sqlite else ():
-            self._resolve_on(join, scope, 0)
+        for join in node.args.get("joins") or ():
+            if self.rules.is_sqlite:  # each ON sees later joins, and aliases
+                self._resolve_on(join, scope, 0)
         for key, clause in _CLAUSES.items():
             value = node.args.get(key)
             for part in value if isinstance(value, list) else [value]:
@@ -267,8 +268,9 @@ class _NameResolver:
             _append_source(scope, QuerySource(name, "", None, None, node, join=join))
         for inner_join in node.args.get("joins") or ():
             self._resolve_join(inner_join, scope, start)
-        for inner_join in node.args.get("joins") or () if self.rules.is_sqlite else ():  # each ON sees later joins
-            self._resolve_on(inner_join, scope, start)
+        for inner_join in node.args.get("joins") or ():
+            if self.rules.is_sqlite:
+                self._resolve_on(inner_join, scope, start)
 
     def _make_table_source(self, node: exp.Table, scope: Scope) -> QuerySource:
         if not isinstance(node.this, exp.Identifier):

@@ -425,6 +425,16 @@ def test_who_has_nothing_counted_is_told_where_each_is_asked_for(sales: Database
     assert not [said for said in alone.list_facts(IN_ENGLISH, material=True) if "no counted row" in said]
 
 
+@pytest.mark.parametrize(
+    ("question", "is_material"),
+    [("Umsatz für jedes product", True), ("ventas de cada product", True), ("Umsatz von product", False)],
+)
+def test_each_is_understood_in_other_languages(sales: Database, question: str, is_material: bool) -> None:
+    sql = "SELECT p.id, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2 GROUP BY p.id"
+    ledger = keep(sales, sql, question=question)
+    assert any("no counted row" in said for said in ledger.list_facts(IN_ENGLISH, material=True)) is is_material
+
+
 def test_shared_columns_join_too(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "u.sqlite")) as connection, connection:
         connection.executescript("""
