@@ -399,12 +399,6 @@ class AnswerRecord:
     ledger: Ledger | None = None
 
 
-def get_standalone_question(record: AnswerRecord) -> str:
-    """Return an answer's question as it can be saved; '' for a follow-up in its own words."""
-    is_unchanged = record.follow_up and record.rephrased.split() == record.question.split()
-    return "" if is_unchanged else record.rephrased
-
-
 _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most results have no others
 
 
