@@ -69,6 +69,18 @@ def test_a_double_quoted_name_that_no_column_has_goes_back(tmp_path: Path, condi
         'WITH c AS (SELECT city FROM customers) SELECT "ctiy" FROM c',
         'SELECT city FROM customers UNION SELECT "ctiy" FROM customers',
         'SELECT "ctiy" FROM custmers',
+        'SELECT "ctiy" AS town FROM customers',
+        'SELECT "customer_name" FROM customers',
+        'SELECT upper("ctiy") AS town FROM customers',
+        "SELECT strftime('%Y', \"joined\") AS year, count(*) FROM customers GROUP BY year",
+        'SELECT strftime("%Y", "joined") AS year FROM customers',
+        'SELECT city FROM customers WHERE julianday("joined") > 3',
+        'SELECT round("revenue", 2) AS revenue FROM customers',
+        'SELECT CAST("revenue" AS REAL) AS revenue FROM customers',
+        'SELECT city, "revenue" * 2 AS twice FROM customers',
+        "SELECT sum(CASE WHEN city = 'Bern' THEN \"revenue\" ELSE 0 END) FROM customers",
+        'WITH c AS (SELECT city, "custmer_id" AS id FROM customers) SELECT sum(id) FROM c',
+        'SELECT avg(id * 2) FROM (SELECT city, "custmer_id" AS id FROM customers)',
     ],
 )
 def test_a_name_that_sqlite_reads_as_a_text_goes_back(tmp_path: Path, sql: str) -> None:
@@ -132,6 +144,11 @@ def test_without_the_gate_what_sqlite_runs_is_run(tmp_path: Path) -> None:
         'SELECT customer_id FROM customers WHERE lower(city) = lower("Citys")',
         'SELECT city AS "Citi" FROM customers ORDER BY "Citi"',
         'SELECT "customer_id", date("now", "localtime") FROM customers',
+        'SELECT strftime("%Y", "now") - 2000 AS years, julianday("2024-12-31") - customer_id FROM customers',
+        'SELECT EXISTS (SELECT "citys" FROM customers)',
+        'SELECT count(CASE WHEN city = \'Bern\' THEN "citys" END), sum(nullif(city, "none")) FROM customers',
+        'WITH c AS (SELECT "citys" AS kind, customer_id AS id FROM customers) SELECT kind, sum(id) FROM c GROUP BY kind',
+        "SELECT \"yes\" FROM customers WHERE city = 'Bern'",
     ],
 )
 def test_a_text_in_double_quotes_stays(tmp_path: Path, sql: str) -> None:
