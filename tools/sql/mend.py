@@ -260,7 +260,10 @@ def _is_label(text: str, item: exp.Expr, near: str, scope: Scope, query: Query, 
         return True
     is_part = set(split_name(text)) < set(split_name(near))
     is_table = any(stem_name(text) == stem_name(source.base_name) for source in scope.sources)
-    is_other = not any(is_word_or_abbreviation(word, split_name(near)) for word in split_name(item.alias))
+    # "amounts" AS part may be a label, "amout" AS revenue is none.
+    is_other = stem_name(text) == stem_name(near) and not any(
+        is_word_or_abbreviation(word, split_name(near)) for word in split_name(item.alias)
+    )
     is_of_all = bool(query.find_aggregates(scope)) and not select.args.get("group")
     if (
         is_part
