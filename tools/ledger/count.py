@@ -342,7 +342,8 @@ class _LedgerCounter:
             key_columns = ", ".join(side.name or self.query.text(side) for side in sides)
             roles = [role for role in path.steps if self.name(role.source) == names[0]]
             by = humanize_name(key_columns) if len(roles) > 1 else ""
-            self.joins.append(JoinCount(*names, of, rows, kept, material, examples, condition=beside, by=by))
+            found = JoinCount(*names, of, rows, kept, material, examples, condition=beside, by=by)
+            self.joins.append(replace(found, filtered=bool(path.filters)))
             if sets_aside and lost < left_out and not kept:
                 item = self.name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", left_out - lost, of, rows))
@@ -573,6 +574,7 @@ class _LedgerCounter:
                 other = join.lost and join.material is not material
                 immaterial = "" if not other else "lost" if material else "repeated"
                 material = join.material or material
-                self.joins[place] = replace(join, repeated=more, material=material, immaterial=immaterial)
+                counted = replace(join, repeated=more, in_groups=not is_whole)
+                self.joins[place] = replace(counted, material=material, immaterial=immaterial)
                 return
-        self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material))
+        self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material, in_groups=not is_whole))
