@@ -51,6 +51,7 @@ from .path import (
     copy_source_node,
     find_passed_column,
     find_path,
+    find_row_table,
     select_from,
 )
 from .repeated import count_repeated_rows, expects_every_row_to_match, has_distinct_partners, sums_for_each_row
@@ -343,7 +344,9 @@ class _LedgerCounter:
             roles = [role for role in path.steps if self.name(role.source) == names[0]]
             by = humanize_name(key_columns) if len(roles) > 1 else ""
             found = JoinCount(*names, of, rows, kept, material, examples, condition=beside, by=by)
-            self.joins.append(replace(found, filtered=bool(path.filters)))
+            table = find_row_table(self.query, path.subject)
+            is_whole = table is not None and rows == table.row_count
+            self.joins.append(replace(found, filtered=bool(path.filters) and not is_whole))
             if sets_aside and lost < left_out and not kept:
                 item = self.name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", left_out - lost, of, rows))
