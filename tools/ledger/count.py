@@ -51,6 +51,7 @@ from .path import (
     copy_source_node,
     find_passed_column,
     find_path,
+    find_row_table,
     select_from,
 )
 from .repeated import count_repeated_rows, expects_every_row_to_match, has_distinct_partners, sums_for_each_row
@@ -342,7 +343,10 @@ class _LedgerCounter:
             key_columns = ", ".join(side.name or self.query.text(side) for side in sides)
             roles = [role for role in path.steps if self.name(role.source) == names[0]]
             by = humanize_name(key_columns) if len(roles) > 1 else ""
-            self.joins.append(JoinCount(*names, of, rows, kept, material, examples, condition=beside, by=by))
+            found = JoinCount(*names, of, rows, kept, material, examples, condition=beside, by=by)
+            table = find_row_table(self.query, path.subject)
+            is_whole = table is not None and rows == table.row_count
+            self.joins.append(replace(found, filtered=bool(path.filters) and not is_whole))
             if sets_aside and lost < left_out and not kept:
                 item = self.name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", left_out - lost, of, rows))
@@ -577,6 +581,7 @@ class _LedgerCounter:
                 other = join.lost and join.material is not material
                 immaterial = "" if not other else "lost" if material else "repeated"
                 material = join.material or material
-                self.joins[place] = replace(join, repeated=more, material=material, immaterial=immaterial)
+                counted = replace(join, repeated=more, in_groups=not is_whole)
+                self.joins[place] = replace(counted, material=material, immaterial=immaterial)
                 return
-        self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material))
+        self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material, in_groups=not is_whole))

@@ -234,7 +234,7 @@ def test_the_querys_own_filters_hold(sales: Database) -> None:
     # Two of the six refer to no product at all: who asks about light ones does not ask about them.
     assert (join.rows, join.lost) == (8, 4)
     assert keep(sales, some).list_facts(IN_ENGLISH, material=True) == (
-        "4 of 8 rows of sale have no match in product and are left out",
+        "4 of 8 rows of sale that the other conditions leave have no match in product and are left out",
     )
     assert keep(sales, some).list_facts(IN_ENGLISH, material=False) == (
         "2 of 8 rows of sale have no product id and are left out",
