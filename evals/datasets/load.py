@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 
 from ...tools.database import Database, hide_url_secrets, quote
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
-from ...tools.record_files import read_json, read_records
+from ...tools.record_files import read_json, read_records, read_text_file
 from ...tools.validation import describe_fault
 
 
@@ -212,8 +212,8 @@ class DatasetLayout:
 
     def questions(self, path: Path) -> Iterator[GoldTurn]:
         """Yield the questions of a file: single questions, or the turns of interactions."""
+        records: Any = read_json(read_text_file(path), path)
         try:
-            records: Any = read_json(path.read_text(encoding="utf-8"))
             for number, record in enumerate(records):
                 if "interaction" in record:  # SParC and CoSQL
                     for turn, entry in enumerate(record["interaction"], 1):
@@ -223,8 +223,6 @@ class DatasetLayout:
                     name = str(record.get("question_id", number))
                     fields = record.get("evidence", ""), record.get("difficulty", "")
                     yield GoldTurn(name, record["db_id"], record[self.text], (record[self.sql],), name, 1, *fields)
-        except (OSError, ValueError) as error:
-            raise SettingsError(f"{path} cannot be read: {error}") from error
         except (KeyError, TypeError, AttributeError) as error:
             raise SettingsError(f"{path} is not in its published format: {error!r}") from error
 
@@ -400,17 +398,14 @@ def read_predictions(path: Path, dataset: Dataset, selection: Dataset | None = N
     `{"id": ..., "sql": ...}` records, as a list or one a line. A file without ids may hold the questions alone that are
     asked, `selection`.
     """
-    try:
-        if path.suffix in (".json", ".jsonl"):
-            records = read_records(path)
-            forms = [records]
-        else:
-            lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
-            queries = [line.partition("\t")[0].strip() for line in lines]
-            records = [query for query, line in zip(queries, lines, strict=True) if line.strip()]
-            forms = [records, queries] if any(turn.turn > 1 for turn in dataset.questions) else [queries, records]
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"predictions: {path} cannot be read: {error}") from error
+    if path.suffix in (".json", ".jsonl"):
+        records = read_records(path)
+        forms = [records]
+    else:
+        lines = read_text_file(path).removesuffix("\n").split("\n")
+        queries = [line.partition("\t")[0].strip() for line in lines]
+        records = [query for query, line in zip(queries, lines, strict=True) if line.strip()]
+        forms = [records, queries] if any(turn.turn > 1 for turn in dataset.questions) else [queries, records]
     split_name = f"{dataset.name} {dataset.split}"
     if all(isinstance(record, str) for record in records):
         for form, subset in product(forms, (dataset, selection)):

@@ -17,7 +17,7 @@ from ...agent.model import ModelRunRecord, append_run_record, get_model_label, r
 from ...agent.records import convert_cell
 from ...tools.database import Schema, hide_url_secrets
 from ...tools.errors import DatabaseUnavailable, SettingsError
-from ...tools.record_files import read_json
+from ...tools.record_files import read_json, read_text_file
 from ...tools.whole_files import write_text_atomically
 from ..adjudication.ruling import Ruling, add_verdict_scores, now
 from ..datasets.load import Dataset, SingleDatabaseCache
@@ -229,12 +229,11 @@ def write_results(results: dict[str, Any], out: Path) -> None:
 def read_results(out: Path) -> dict[str, Any]:
     """Return the results of a finished run."""
     path = out / RESULTS_FILE
-    try:
-        results = read_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        reason = "" if isinstance(error, FileNotFoundError) else f" ({getattr(error, 'strerror', None) or error})"
-        advice = "name the folder of one, or finish it with `tableturn eval`"
-        raise SettingsError(f"there is no finished run in {out}{reason}: {advice}") from error
+    if not path.exists():
+        raise SettingsError(
+            f"there is no finished run in {out}: name the folder of one, or finish it with `tableturn eval`"
+        )
+    results = read_json(read_text_file(path), path)
     if not isinstance(results, dict):
         raise SettingsError(f"{path} is not a results file of `tableturn eval`: finish the run again")
     if "by_question" in results:

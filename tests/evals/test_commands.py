@@ -129,7 +129,7 @@ def test_score_prints_one_object(spider_root: Path, tmp_path: Path) -> None:
         ('[{"sql": "SELECT 1"}]', "record 1: id is missing"),
         ('[{"id": 0, "sql": 5}]', "record 1: sql must be text, not 5"),
         ("[" * 100_000, "nested too deeply"),
-        ("{", "cannot be read: Expecting"),
+        ("{", "is not JSON: line 1, column 2"),
     ],
 )
 def test_predictions_that_do_not_fit(spider_root: Path, tmp_path: Path, text: str, message: str) -> None:
@@ -205,11 +205,11 @@ def test_what_is_gone_names_what_to_use(command: list[str], instead: str) -> Non
             '[{"question": "Q", "sql": [], "database": "league.sqlite"}]',
             "record 1: 'sql' is missing: a query",
         ),
-        ("q.json", "[", "cannot be read"),
-        ("q.yaml", "a: [b", "cannot be read"),
+        ("q.json", "[", "is not JSON: line 1, column 2"),
+        ("q.yaml", "a: [b", "is not YAML: line 1, column 6"),
         ("q.json", "[" * 100_000, "nested too deeply"),
         ("q.yaml", "[" * 1_000, "nested too deeply"),
-        ("q.csv", f"question,sql,database\n{'long ' * 30_000},SELECT 1,league.sqlite\n", "field larger than"),
+        ("q.csv", f"question,sql,database\n{'long ' * 30_000},SELECT 1,league.sqlite\n", "a cell is too long"),
         ("q.csv", "question,sql,database\nHow many?,SELECT 1, 2,league.sqlite\n", "record 1: more cells"),
         (
             "q.json",
