@@ -46,6 +46,8 @@ def read_past_answers(path: Path) -> list[PastAnswer]:
     text = read_text_file(path)
     if path.suffix == ".jsonl":
         return list(_read_audit_trail(read_lines(text, path), path))
+    if "select" not in text.lower():
+        raise SettingsError(f"{path} has no SQL queries: give a file of SELECT statements, or an audit trail (.jsonl)")
     queries = list(split_statements(text, "sqlite"))
     if len(queries) == 1 and not text.rstrip().endswith(";"):
         queries = text.splitlines()  # one query per line, without semicolons

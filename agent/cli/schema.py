@@ -54,8 +54,9 @@ def annotate(
         except ModelError as error:
             from ...tools.labels import IN_ENGLISH
 
-            why = IN_ENGLISH.say_error(error).rstrip(".")
-            raise ModelError(f"{why}. Descriptions so far are saved: run the same command to continue.") from error
+            raise ModelError(
+                f"{IN_ENGLISH.say_error(error)}; then run the same command to continue: finished descriptions are saved"
+            ) from error
     if again and not progress.remaining:
         store.merge_fresh_store(target)
         target = store
@@ -73,7 +74,7 @@ def annotate(
     if as_json:
         say(json.dumps(counts))
         return
-    from ..answers.phrasing import format_count
+    from ...tools.words import format_count
 
     tables = format_count(counts["tables"], "table", "tables")
     columns = format_count(counts["columns"], "column", "columns")

@@ -63,7 +63,7 @@ def trial(
         raise typer.BadParameter(f"a trial needs {missing}", param_hint=missing)
     from ...agent.model import check_record_file, get_record_file_path
     from ..report.page import make_trial_sections
-    from ..runner.results import add_model_records, write_results
+    from ..runner.results import add_model_records, describe_unanswered, write_results
     from ..runner.run import RunProgress
     from ..trial import TrialOptions, read_trial_questions, run_trial
     from ..trial.run import TRIAL_KEYS
@@ -93,7 +93,7 @@ def trial(
         if is_below_gate:
             warn(f"fewer than {100 * results['gate']['least']:g} % of questions pass (--gate)")
     if results["not_asked"]:
-        warn("some questions could not be asked; start the same trial again to ask them")
+        warn(describe_unanswered(results["questions"]))
     if results["not_asked"] or is_below_gate:
         raise typer.Exit(1)
 

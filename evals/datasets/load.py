@@ -19,6 +19,7 @@ from ...tools.database import Database, hide_url_secrets, quote
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
 from ...tools.record_files import read_json, read_records, read_text_file
 from ...tools.validation import describe_fault
+from ...tools.words import format_count
 
 
 def join_operators(sql: str) -> str:
@@ -278,7 +279,7 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
 
     The root is the folder that holds the datasets' folders (`TABLETURN_DATA`), or a dataset's folder itself.
     """
-    if Path(name).suffix in SUFFIXES:
+    if Path(name).suffix in SUFFIXES or (name not in LAYOUTS and Path(name).is_file()):
         if split not in ("dev", "all"):  # commands ask for `dev` if nothing is said
             raise SettingsError(f"{name} is a file of your own questions and has no splits: leave --split {split} out")
         return read_questions(Path(name))
@@ -402,7 +403,9 @@ def read_predictions(path: Path, dataset: Dataset, selection: Dataset | None = N
         records = read_records(path)
         forms = [records]
     else:
-        lines = read_text_file(path).removesuffix("\n").split("\n")
+        if not (text := read_text_file(path)):
+            raise SettingsError(f"predictions: {path} is empty")
+        lines = text.removesuffix("\n").split("\n")
         queries = [line.partition("\t")[0].strip() for line in lines]
         records = [query for query, line in zip(queries, lines, strict=True) if line.strip()]
         forms = [records, queries] if any(turn.turn > 1 for turn in dataset.questions) else [queries, records]
@@ -411,10 +414,10 @@ def read_predictions(path: Path, dataset: Dataset, selection: Dataset | None = N
         for form, subset in product(forms, (dataset, selection)):
             if subset is not None and len(subset.questions) == len(form):
                 return {question.id: str(sql) for question, sql in zip(subset.questions, form, strict=True)}
-        expected = f"{split_name} has {len(dataset.questions)} questions"
+        expected = f"{split_name} has {format_count(len(dataset.questions), 'question', 'questions')}"
         if selection is not None and len(selection.questions) < len(dataset.questions):
             expected += f", {len(selection.questions)} of them asked"
-        raise SettingsError(f"predictions: {path} has {len(records)} queries, but {expected}")
+        raise SettingsError(f"predictions: {path} has {format_count(len(records), 'query', 'queries')}, but {expected}")
     entries = [parse_record(Prediction, item, f"predictions: {path}, record {n}") for n, item in enumerate(records, 1)]
     ids = {question.id for question in dataset.questions}
     predictions = {str(item.id): item.sql or "" for item in entries}

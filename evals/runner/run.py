@@ -406,8 +406,8 @@ class RunProgress(Progress):
     def __call__(self, record: TurnRecord, verdict: Verdict) -> None:
         """Count one more question."""
         (prompt, completion), counts = record.tokens, self._counts
-        counts.update(calls=record.calls, prompt=prompt, completion=completion, not_asked=not record.asked)
-        counts.update(judged=verdict.ex is not None, right=verdict.ex is True)
+        counts.update(calls=record.calls, prompt=prompt, completion=completion, not_asked=int(not record.asked))
+        counts.update(judged=int(verdict.ex is not None), right=int(verdict.ex is True))
         share = format_percent(counts["right"] / counts["judged"] if counts["judged"] else None)
         text = f"{self._score} {share}  {counts['calls']} calls  {counts['prompt'] + counts['completion']} tokens"
         text += f"  {counts['not_asked']} not asked" if counts["not_asked"] else ""

@@ -90,6 +90,8 @@ def find_example_fault(question: str, sql: str) -> str:
 
 def _iterate_record_parsers(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     """Yield each record's location in the file and a function that parses the record."""
+    if path.suffix in (".csv", ".yaml", ".yml"):
+        raise ExampleStoreError(f"{path}: name the database of its examples with --db, as CSV and YAML need")
     text = read_text_file(path, ExampleStoreError)
     content = [] if path.suffix == ".jsonl" else read_json(text, path, ExampleStoreError)
     if path.suffix == ".jsonl":
@@ -198,7 +200,8 @@ def read_verified_examples(
         question, sql, _ = _get_named_fields(texts).values()
         if not question or not sql:
             missing = "sql" if question else "question"
-            refuse(f"{path}, record {number}: a verified question needs a text {missing!r}")
+            names = ", ".join(map(repr, _get_dict(record)))
+            refuse(f"{path}, record {number}: there is no text for {missing!r}; its fields are {names or 'missing'}")
             continue
         try:
             by, simplified = texts.get("author") or author, texts.get("simplified", "")
