@@ -79,7 +79,7 @@ EVALUATION: dict[str, str] = {
     "tools.terminal": "say warn",
     "tools.validation": "describe_fault",
     "tools.whole_files": "append_lines find_incomplete_last_line write_text_atomically",
-    "tools.words": "FUNCTION_WORDS stem_name stem_word stems words",
+    "tools.words": "FUNCTION_WORDS format_count stem_name stem_word stems words",
 }
 """What `evals/` takes of the other rooms, by module. The laboratory measures their insides, and takes what it likes."""
 

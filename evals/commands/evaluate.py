@@ -24,6 +24,7 @@ from ...agent.options import (
 )
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
+from ...tools.words import format_count
 
 if TYPE_CHECKING:
     from ..impact import Change
@@ -402,7 +403,7 @@ def impact(
         for change in [*effects.of("error", "rows"), *effects.of("unsettled")]:
             _print_answer_change(change)
         counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in fields["counts"].items() if count)
-        say(f"{fields['answers']} past answers: {counts}")
+        say(f"{format_count(fields['answers'], 'past answer', 'past answers')}: {counts}")
     if not is_met:
         warn(f"fewer than {100 * (gate or 0):g} % of past answers stay the same (--gate)")
         raise typer.Exit(1)

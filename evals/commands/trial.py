@@ -14,6 +14,7 @@ import typer
 from ...agent.options import expand_options
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
+from ...tools.words import format_count
 from .evaluate import (
     MAX_IDS,
     AnsweringOptions,
@@ -182,8 +183,9 @@ def _find_trust_file(file: Path | None, fields: dict[str, object]) -> Path:
 def _describe_trust_bound(bound: TrustBound) -> str:
     head, labels = f"{bound.database}, {bound.model}: ", f"{bound.labels} labelled"
     if bound.level is None:
-        need = f"at least {bound.missing} more labelled answers are needed"
-        return f"{head}nothing is marked trusted: {labels} answers, {bound.wrong} of them wrong; {need}"
+        count = format_count(bound.labels, "labelled answer", "labelled answers")
+        need = format_count(bound.missing, "more is needed", "more are needed")
+        return f"{head}nothing is marked trusted: {count}, {bound.wrong} of them wrong; at least {need}"
     guarantee = f"at most {bound.alpha:.0%} wrong at {bound.certainty:.0%} certainty; set {bound.time}"
     counts = f"{bound.trusted} of {labels} ones ({bound.trusted_wrong} wrong)"
     return f"{head}answers with a confidence of {bound.level:.3f} or more are marked trusted, {counts}: {guarantee}"

@@ -124,7 +124,7 @@ def test_score_prints_one_object(spider_root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("SELECT 1", "has 1 queries, but spider dev has 4"),
+        ("SELECT 1", "has 1 query, but spider dev has 4 questions"),
         ('[{"id": "9", "sql": "SELECT 1"}]', "has no question '9'"),
         ('[{"sql": "SELECT 1"}]', "record 1: id is missing"),
         ('[{"id": 0, "sql": 5}]', "record 1: sql must be text, not 5"),
@@ -238,7 +238,7 @@ def test_a_gold_that_fails_is_told(tmp_path: Path) -> None:
     # A gold that fails says nothing of the run; a database that is not there does.
     assert run.exit_code == 1, run.output
     assert run.stderr.count("is not judged: ") == 1
-    assert "2 of 3 questions have no answer: not asked: " in run.stderr
+    assert "no answer to 2 of 3 questions: " in run.stderr
 
 
 def test_ones_own_questions_name_their_databases_and_have_no_others(tmp_path: Path) -> None:
