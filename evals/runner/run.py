@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 from langchain_core.caches import BaseCache
 from rich.console import Console
@@ -195,11 +195,13 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Pat
         out.mkdir(parents=True, exist_ok=True)
         if not (path := out / SPEC_FILE).exists():
             return
-        old_spec: dict[str, Any] = cast(Any, dict)(read_json(read_text_file(path), path))
     except FileExistsError:
         raise SettingsError(f"{out} is a file: name a folder with --out") from None
-    except (OSError, ValueError, TypeError) as error:
-        raise SettingsError(f"{out} cannot be used for a run: {error}") from error
+    except OSError as error:
+        raise SettingsError(f"{out} cannot be used for a run: {error.strerror}") from error
+    old_spec: Any = read_json(read_text_file(path), path)
+    if not isinstance(old_spec, dict):
+        raise SettingsError(f"{out} cannot be used for a run: {path.name} in it is of something else")
     old_digest, folder = old_spec.pop(_DIGEST, None), old_spec.pop(_FOLDER, "")
     old_spec = {"embedding": "hashed", **old_spec}  # what runs made before it was known had
     new_spec: dict[str, Any] = json.loads(json.dumps(asdict(spec)))

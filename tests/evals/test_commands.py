@@ -154,7 +154,7 @@ def test_eval_runs_and_resumes(spider_root: Path, tmp_path: Path) -> None:
     assert again["strict"] == found["strict"]
     other = runner.invoke(app, [*options, "--limit", "1"])
     assert other.exit_code == 2
-    assert "contains a run with limit" in other.stderr
+    assert "contains a run with no limit, not limit=1" in other.stderr
 
 
 def test_eval_prints_both_judgements_where_a_verdict_file_lies_beside_the_run(

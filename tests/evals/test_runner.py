@@ -240,7 +240,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
     path = questions_file(tmp_path, 1)
     spec = RunSpec(str(path), model="offline")
     run_evaluation(spec, read_questions(path), tmp_path / "run", jobs=1, listener=silent)
-    with pytest.raises(SettingsError, match=r"contains a run with limit=None, not limit=1"):
+    with pytest.raises(SettingsError, match=r"contains a run with no limit, not limit=1"):
         run_evaluation(
             RunSpec(str(path), model="offline", limit=1),
             read_questions(path),
@@ -248,7 +248,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
             jobs=1,
             listener=silent,
         )
-    with pytest.raises(SettingsError, match=r"with limit=None, model='offline', not limit=1, model='openai:m'"):
+    with pytest.raises(SettingsError, match=r"with no limit, model='offline', not limit=1, model='openai:m'"):
         run_evaluation(
             RunSpec(str(path), model="openai:m", limit=1),
             read_questions(path),
