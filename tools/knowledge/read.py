@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, Validat
 from ..database.quoting import get_naming_rules
 from ..errors import KnowledgeError
 from ..folders import data_folder
+from ..record_files import read_text_file
 from ..validation import describe_fault
 from ..words import find_intended_word, format_did_you_mean
 from .entry import Entry, EntryKind, Item
@@ -225,10 +226,9 @@ def read_knowledge_text(path: Path) -> str:
             raise KnowledgeError(f"cannot read the knowledge file {path}: it is not a regular file")
         if path.stat().st_size > _LARGEST:
             raise KnowledgeError(f"{path} has more than {_LARGEST:,} bytes: divide it with `extends`")
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise KnowledgeError(f"cannot read the knowledge file {path}: {reason}") from None
+    except OSError as error:
+        raise KnowledgeError(f"cannot read the knowledge file {path}: {error.strerror}") from None
+    return read_text_file(path, KnowledgeError)
 
 
 def parse_knowledge_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:

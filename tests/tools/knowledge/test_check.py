@@ -59,7 +59,7 @@ def test_a_whole_file_holds_and_is_what_the_published_schema_describes(known: Kn
         ("terms: {a: {means: m, sql: 'id > 3'}}", "'id' is a column of customers or orders: qualify it"),
         ("terms: {a: {means: m, sql: SUM(orders.total)}}", "a condition on a row, not an aggregate"),
         ("metrics: {a: {expression: orders.total}}", "computes over rows"),
-        ("terms: {a: {means: m, sql: 'orders.total >'}}", "is not an SQL expression"),
+        ("terms: {a: {means: m, sql: 'orders.total >'}}", "is not an SQL expression (it is incomplete)"),
         ("terms: {a: {means: m, sql: '1; DROP TABLE orders'}}", "is not an SQL expression"),
         ("terms: {a: {means: m, sql: nosuch(orders.total)}}", "does not compile"),
         ("joins: [visits.customer_ref > customers.id]", "a join is written as"),

@@ -181,7 +181,9 @@ class FileReader:
             for noise in (_CLASS, _LINE, _ERROR_HINTS):
                 message = noise.sub("", message)
             message = redact_message(message).rstrip(". ")
-            raise DatabaseUnavailable(f"{file.path} cannot be read: {message}: {_ADVICE[file.kind]}") from None
+            is_allowed = os.access(file.path, os.R_OK)
+            advice = _ADVICE[file.kind] if is_allowed else "its owner can give you the right to read it"
+            raise DatabaseUnavailable(f"{file.path} cannot be read: {message}: {advice}") from None
         return entries
 
     def _read_workbook(self, file: TableFile) -> Iterator[TableEntry]:
