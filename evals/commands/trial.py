@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...agent.options import expand_options
+from ...agent.options import PriceOption, expand_options
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
 from .evaluate import (
@@ -19,7 +19,6 @@ from .evaluate import (
     AnsweringOptions,
     DataOption,
     JsonOption,
-    PriceOption,
     RecordOption,
     VerdictsOption,
     exit_if_run_stopped,
