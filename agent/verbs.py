@@ -246,8 +246,9 @@ def find_right_query(words: str, resources: Resources) -> str:
     query = read_query(sql, resources.database.schema()) if begins_sql(sql) else None
     if query is None or not isinstance(query.tree, exp.Query):
         return ""
-    # `Select only those from Lyon` is words: a query reads a table that there is, or names nothing.
-    return sql if query.tables or not query.find(exp.Column, exp.Table) else ""
+    # `Select only those from Lyon` is words: a query reads a table that there is, names nothing, or is written as code.
+    is_code = sql.startswith(("SELECT", "WITH")) or query.find(exp.CTE, exp.Star, exp.AggFunc)
+    return sql if query.tables or is_code or not query.find(exp.Column, exp.Table) else ""
 
 
 def word_correction(answer: Answer, words: str, resources: Resources) -> CorrectionTurn:
