@@ -566,6 +566,8 @@ def chart(answer: Answer, kind: Kind | None = None, measure: int | None = None) 
     """Return the chart of an answer, of the given kind if any; None if no chart fits."""
     if kind is None and measure is None:
         return answer.drawn
+    if measure is not None and measure >= len(answer.columns):
+        raise ExportError(f"there is no column {measure}: the result has {len(answer.columns)} columns, from 0")
     wish = parse_request(answer.question) if kind is None else None
     return answer.drawn_as(replace(wish or ChartRequest(kind, ""), measure=measure))
 
