@@ -144,8 +144,8 @@ def test_nothing_is_sent_once_the_turn_is_over(shop: Path) -> None:
 def test_nothing_is_sent_for_a_task_that_was_given_up() -> None:
     budget = TurnBudget(calls=9, tokens=10_000, until=time.monotonic() + 60)
     allowance = TaskAllowance(budget)
-    allowance.send()
+    allowance.count_request()
     allowance.called_off = True
     with pytest.raises(BudgetReached):
-        allowance.send()
+        allowance.count_request()
     assert allowance.usage.llm_calls == 1
