@@ -58,7 +58,7 @@ def test_a_file_is_added_to_and_read_in_order(tmp_path: Path) -> None:
         ('{"question": "a", "sql": "b", "verdict": "perhaps"}', "record 2: verdict must be 'right', 'wrong' or"),
         ('{"question": "a", "sql": "b", "verdict": "right", "whi": ""}', "record 2: whi is not known"),
         ('{"sql": "b", "verdict": "right"}', "record 2: question is missing"),
-        ("[]", "record 2: this must be a group of named fields"),
+        ("[]", "record 2: this must be an object with named fields"),
         ("{", "cannot be read"),
     ],
 )
