@@ -327,11 +327,13 @@ def test_json_of_several_types_is_told(tmp_path: Path) -> None:
         ('{"Kiel": {"n": 1}, "Ulm": {"n": 2, "m": 3}}', [""]),
         ("{" + ", ".join(f'"k{number}": {{"n": 1}}' for number in range(300)) + "}", [""]),
         ('{"rows": [{"n": 1}, {"n": 2}]}', ["rows"]),
+        ('[["city", "n"], ["Kiel", 1]]', [""]),
+        ("[]", []),
         ('{"name": "Kiel", "at": {"x": 1}}', []),
         ('[{"at": {"x": 1}}, {"at": {"x": 2}}]', []),
     ],
 )
-def test_json_of_one_object_that_holds_rows_is_told(tmp_path: Path, text: str, columns: list[str]) -> None:
+def test_json_that_is_no_list_of_objects_is_told(tmp_path: Path, text: str, columns: list[str]) -> None:
     (tmp_path / "t.json").write_text(text)
     with Database.open(tmp_path / "t.json") as database:
         assert [each.column for each in database.notices if each.kind == "nested"] == columns

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tableturn.tools.database import Database
@@ -80,3 +82,27 @@ def test_keys_and_values_above_a_table_are_no_header(tmp_path: Path) -> None:
         assert database.schema().tables[0].comment == "Created by Ann Smith Year 2024"
         assert database.execute('SELECT sum("Units") FROM t').rows == ((12,),)
         assert database.execute("SELECT count(*) FROM u WHERE team = 'HR'").rows == ((2,),)
+
+
+@pytest.mark.parametrize(
+    ("first", "rows", "told"),
+    [
+        ([1, "Ann", 10], 3, True),
+        ([1, "Ann", 10.5], 3, True),
+        ([4, "id", 2024], 3, True),
+        (["id", "name", "n"], 2, False),
+        (["id", "name", 2024], 2, False),
+        ([None, "name", 10], 2, False),
+        ([5, 6, 7], 2, False),
+        (["id", "name", datetime(2024, 1, 5)], 2, False),
+    ],
+)
+def test_a_first_row_that_is_no_header_is_read_and_told(
+    tmp_path: Path, first: list[Any], rows: int, told: bool
+) -> None:
+    book = write(tmp_path, Messy("book.xlsx", {"t": [first, [2, "Bob", 21], [3, "Cy", 36]]}, (), "", ()))
+    for turned in ([], ["header"]):
+        with Database.open(book, otherwise=turned) as database:
+            count = rows if not turned else 5 - rows
+            assert database.execute("SELECT count(*) FROM t").rows == ((count,),)
+            assert ("header" in [each.kind for each in database.notices]) == (told or bool(turned))

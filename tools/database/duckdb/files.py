@@ -248,8 +248,10 @@ class FileReader:
         else:
             column_list = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns)
             scan = f"read_json({address}, columns = {{{column_list}}})"
-        is_one = self._connection.execute(f"SELECT count(*) FROM (FROM {records} LIMIT 2)").fetchall() == [(1,)]
-        if is_one and all(_NESTED.search(kind) for _, kind in columns):
+        ((some,),) = self._connection.execute(f"SELECT count(*) FROM (FROM {records} LIMIT 2)").fetchall()
+        if some and not count:
+            noticing.add("nested", "its rows are no objects and make one column: write an array of objects")
+        elif some == 1 and all(_NESTED.search(kind) for _, kind in columns):
             noticing.add("nested", "one object is read as one row: if it holds several, write an array of objects")
         notices = noticing.rename_notice_columns({})
         return make_file_entry(file.table, *_rename_columns(scan, columns), file.path, slow=slow, notices=notices)

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
@@ -19,7 +20,7 @@ from ...errors import DatabaseUnavailable
 from ..quoting import quote
 from ..server.address import redact_message
 from .notices import MISSING, NoticeCollector
-from .rows import find_header_row, is_filled, is_note_sheet, join_titles
+from .rows import can_be_column_name, find_header_row, is_filled, is_note_sheet, is_number, join_titles
 from .sources import make_column_names, make_table_name, number_repeated_names
 from .strays import clean_rows
 
@@ -92,8 +93,34 @@ def _convert_rows_to_sheet(
         return WorkbookSheet(noticing)
     every = every[every.index(rows[0]) :]
     at = find_header_row(every)
-    kept = [row for row in clean_rows(noticing, every[at:]) if row]
-    return WorkbookSheet(noticing, pandas.DataFrame(_build_columns(kept, noticing)), join_titles(every[:at]))
+    is_named = _is_header(noticing, every[at:])
+    kept = [row for row in clean_rows(noticing, every[at:], has_header=is_named) if row]
+    names = [] if is_named else [()]
+    return WorkbookSheet(noticing, pandas.DataFrame(_build_columns([*names, *kept], noticing)), join_titles(every[:at]))
+
+
+def _is_header(noticing: NoticeCollector, rows: Sequence[Sequence[Any]]) -> bool:
+    """Decide whether the first row holds column names, and add a notice if that is a guess."""
+
+    def find_kind(cell: object) -> object:
+        return is_number(cell) if isinstance(cell, str) else float if type(cell) is int else type(cell)
+
+    first, *below = rows
+    kinds = ({find_kind(row[at]) for row in below if at < len(row) and is_filled(row[at])} for at in range(len(first)))
+    pairs = [(cell, others) for cell, others in zip(first, kinds, strict=True) if others]
+    others = [cell for cell, _ in pairs if is_filled(cell) and not can_be_column_name(cell)]
+    # No name is needed above the names of rows.
+    is_likely = not others or not is_filled(pairs[0][0])
+    is_likely |= any(is_filled(cell) and find_kind(cell) not in kinds for cell, kinds in pairs)
+    # Days and sizes rise from left to right.
+    numbers = [cell for cell in others if isinstance(cell, int | float)]
+    is_rising = len(others) == len(numbers) > 2 and all(left < right for left, right in pairwise(numbers))
+    is_named = (is_likely or is_rising) != noticing.is_guess_reversed("header")
+    if not is_named:
+        noticing.add("header", "the columns have no names: the first row is read as data")
+    elif not is_likely:
+        noticing.add("header", "the first row is read as the columns' names, but could be a row")
+    return is_named
 
 
 def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, str, bool, list[tuple[Any, ...]]]]:

@@ -206,12 +206,12 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_permissions_leave_no_trace(tmp_path: Path) -> None:
-    (tmp_path / "people.csv").write_text("id,name,pay\n1,Ann,900\n2,Bo,800\n")
+    (tmp_path / "people.csv").write_text("id,name,pay\n1,Ann,987654321\n2,Bo,800\n")
     (tmp_path / "secrets.csv").write_text("word\nswordfish\n")
     with Database.open(tmp_path, deny=["secrets", "people.pay"]) as database:
         assert [table.name for table in database.schema().tables] == ["people"]
         assert database.execute("SELECT * FROM people").rows == ((1, "Ann"), (2, "Bo"))
-        assert "900" not in repr(database.schema())
+        assert "987654321" not in repr(database.schema())
 
 
 def test_times_with_a_zone(tmp_path: Path) -> None:
