@@ -114,6 +114,7 @@ class Attempt:
     estimate: Estimate | None = None  # what the engine expected of it; None where that may not leave
     reach: QueryComplexity | None = None  # None where it cannot be read
     never: tuple[str, ...] = ()  # conditions of it that no row can fulfil, each with the reason
+    misread: tuple[str, ...] = ()  # double-quoted names of no column, which SQLite reads as texts
 
     @property
     def row_count(self) -> int | None:

@@ -245,8 +245,9 @@ def find_right_query(words: str, resources: Resources) -> str:
     query = read_query(sql, resources.database.schema()) if begins_sql(sql) else None
     if query is None or not isinstance(query.tree, exp.Query):
         return ""
-    # `Select only those from Lyon` is words: a query reads a table that there is, or names nothing.
-    return sql if query.tables or not query.find(exp.Column, exp.Table) else ""
+    # `Select only those from Lyon` is words: a query reads a table that there is, names nothing, or is written as code.
+    is_code = sql.startswith(("SELECT", "WITH")) or query.find(exp.CTE, exp.Star, exp.AggFunc)
+    return sql if query.tables or is_code or not query.find(exp.Column, exp.Table) else ""
 
 
 def word_correction(answer: Answer, words: str, resources: Resources) -> CorrectionTurn:
@@ -562,6 +563,8 @@ def chart(answer: Answer, kind: Kind | None = None, measure: int | None = None) 
     """Return the chart of an answer, of the given kind if any; None if no chart fits."""
     if kind is None and measure is None:
         return answer.drawn
+    if measure is not None and measure >= len(answer.columns):
+        raise ExportError(f"there is no column {measure}: the result has {len(answer.columns)} columns, from 0")
     wish = parse_request(answer.question) if kind is None else None
     return answer.drawn_as(replace(wish or ChartRequest(kind, ""), measure=measure))
 

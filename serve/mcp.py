@@ -28,7 +28,7 @@ from ..agent import Answer, verbs
 from ..agent.answers.render import render_answer_text
 from ..agent.audit import AuditedQuery, run_query
 from ..tools.database.table import convert_cell
-from ..tools.errors import SettingsError, TableturnError
+from ..tools.errors import QueryRejected, SettingsError, TableturnError
 from ..tools.toolset import format_table_text
 from ..tools.validation import describe_fault
 from .running_turns import RunningTurn
@@ -257,7 +257,10 @@ def _add_tools(server: MCPServer[Any], find_asker: AskerOf) -> None:
     async def explain(sql: _SQL) -> ExplainResult:
         """Explain in plain words what a query computes, without running the query."""
         asker = find_asker()
-        return ExplainResult(meaning=await asyncio.to_thread(verbs.explain, sql, asker.agent.resources))
+        meaning = await asyncio.to_thread(verbs.explain, sql, asker.agent.resources)
+        if not meaning:
+            raise QueryRejected(f"cannot explain {sql[:80]!r}: send a single SELECT")
+        return ExplainResult(meaning=meaning)
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True))
     async def approve(

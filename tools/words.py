@@ -364,6 +364,11 @@ def find_nearest_names(name: str, names: Iterable[str], limit: int = 3) -> tuple
     return tuple(choices[index] for _, _, index in matches)
 
 
+def format_count(count: int, singular: str, plural: str) -> str:
+    """Return a number with a noun in the singular or plural."""
+    return f"{count:,} {singular if count == 1 else plural}"
+
+
 def format_did_you_mean(near: Sequence[str]) -> str:
     """Return a `did you mean` question with the suggested names; empty without names."""
     return f"did you mean {join_words(near, 'or')}?" if near else ""

@@ -179,11 +179,6 @@ def format_row_count(result: PlainResult, labels: Labels) -> str:
     return f"{labels.say('rows', result.row_count)}."
 
 
-def format_count(count: int, singular: str, plural: str) -> str:
-    """Return a number with a noun in the singular or plural."""
-    return f"{count:,} {singular if count == 1 else plural}"
-
-
 def format_answer_cost(answer: AnswerRecord, labels: Labels) -> str:
     """Return the cost of an answer as text: queries, model requests and seconds."""
     count, failures = len(answer.attempts), sum(attempt.error is not None for attempt in answer.attempts)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from ....tools.database import Cancellation
 from ....tools.errors import SettingsError
+from ....tools.words import format_count
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import ConversationAnswers, NumberedAnswer
 from ...answers.paging import PagedAnswer, PagedResultCache, PageRequest, make_first_page
-from ...answers.phrasing import format_count
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...records import Usage
 

@@ -65,6 +65,12 @@ def test_a_person_teaches_by_messages(agent: SQLAgent, known: Path, model: Scrip
     assert model.prompts == [], "no command is a question"
     told.say("What is our turnover?")
     assert "the last quarter" not in model.prompts[-1]
+    for query in (
+        "SELECT count(*) FROM shops",
+        "WITH a AS (SELECT 1) SELECT * FROM shops",
+        "select max(total) from shops",
+    ):
+        assert "no such table: shops" in told.say(f"/correct {query}")
     corrected = told.say("/correct SELECT sum(total) FROM orders")
     assert "with /accept N" in corrected
     assert told.state["answer"]["sql"] == "SELECT sum(total) FROM orders"
