@@ -119,7 +119,7 @@ def _phrase_series(result: PlainResult, looks: ColumnDisplay) -> str:
     form, labels = looks.formats[times[0]], looks.labels
     count = labels.say(_PERIODS[form.kind], len(points))
     count = labels.say("the_first", count=count) if result.truncated else count
-    first, last = (labels.date(point, form) for point in (order[0], order[-1]))
+    first, last = (format_cell(point, form) for point in (order[0], order[-1]))
     return capitalize(labels.say("series", measures=labels.join(measures), count=count, first=first, last=last))
 
 

@@ -110,8 +110,6 @@ def test_a_result_is_said_in_plain_words(said: str, text: str) -> None:
         (words("stadt, kunden", *CITIES, locale="de"), "4 Zeilen: stadt und kunden."),
         (words("minutes, member_id", (5, 1), (6, 2), locale="de"), "2 Zeilen: minutes und member_id."),
         (words("stadt, kunden", *CITIES, locale="fr"), "Kunden by stadt, 4 rows."),
-        (words("mois, recette", *[row[:2] for row in MONTHS], locale="fr"),
-         "Recette for 12 months, January 2023 to December 2023."),
     ],
 )  # fmt: skip
 def test_a_result_is_said_in_the_language_of_the_answer(said: str, text: str) -> None:

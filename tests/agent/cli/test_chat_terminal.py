@@ -88,8 +88,9 @@ def test_an_answer_is_corrected_in_words_and_saved_as_the_person_leaves_the_ques
     model.type(" In Paris.\r")
     model.wait_for(PROMPT, start=start)
     assert "saved 'Who are the customers? In Paris.' as an example" in model.settled()
+    model.say("And who is from Lyon?")
     model.type("/approve\r")
-    model.until("save as the answer to: ")
+    model.until("save as the answer to: And who is from Lyon?")  # as it was asked, where the model gave no other words
     model.settled()
     start = len(model.written)
     model.type(CTRL_C)
