@@ -112,13 +112,18 @@ class Labels:
         """Whether the labels of the locale are in English."""
         return self.say("page_language") == "en"
 
+    @property
+    def spoken_locale(self) -> str:
+        """The locale, or English if that is the language of its labels."""
+        return self.locale if self.say("page_language") == _find_language(self.locale) else ""
+
     def join(self, items: Sequence[str]) -> str:
         """Return `a`, `a and b` or `a, b and c`."""
         return join_words(items, self.say("and"))
 
     def date(self, day: str) -> str:
-        """Return a day such as `2024-12-31` as people write it."""
-        return format_cell(day, ColumnFormat("date", locale=self.locale))
+        """Return a day such as `2024-12-31` as people write it in the language of the labels."""
+        return format_cell(day, ColumnFormat("date", locale=self.spoken_locale))
 
     def number(self, number: float, decimals: int = 0) -> str:
         """Return a number as people write it."""

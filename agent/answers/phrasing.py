@@ -7,6 +7,7 @@ not known: they stand before a colon or in a list. English alone puts them into 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -76,7 +77,7 @@ def phrase_result(result: PlainResult, looks: ColumnDisplay) -> str:
         return labels.say("no_rows")
     first = [_format_value(cell, form) for cell, form in zip(rows[0], looks.formats, strict=True)]
     if len(rows) == 1 and len(names) == 1:
-        noun = looks.headings[0].table
+        noun = looks.headings[0].counted
         if not noun or not isinstance(rows[0][0], int):
             return f"{capitalize(names[0])}: {first[0]}."
         # Whether a name is a noun for many is certain of few, and what one of them is called of none.
@@ -116,7 +117,8 @@ def _phrase_series(result: PlainResult, looks: ColumnDisplay) -> str:
     order = sorted({point for point in points if point is not None}, key=str)
     if len(order) < len(points):
         return ""
-    form, labels = looks.formats[times[0]], looks.labels
+    labels = looks.labels
+    form = replace(looks.formats[times[0]], locale=labels.spoken_locale)  # months in the sentence's own language
     count = labels.say(_PERIODS[form.kind], len(points))
     count = labels.say("the_first", count=count) if result.truncated else count
     first, last = (format_cell(point, form) for point in (order[0], order[-1]))
@@ -241,8 +243,8 @@ def build_display(
 
     def name_column(heading: ColumnHeading, column: str, form: ColumnFormat) -> ColumnHeading:
         plain_name = humanize_name(column)
-        if heading.table and heading.words == f"number of {heading.table}":
-            return replace(heading, words=labels.say("number_of", things=heading.table))
+        if heading.counted and heading.words == f"number of {heading.counted}":
+            return replace(heading, words=labels.say("number_of", things=heading.counted))
         if heading.words != plain_name:  # the meaning of an expression, in English
             return heading if labels.are_english else replace(heading, words=plain_name)
         words = [word for word in plain_name.split() if find_measure(word) != form.measure]
@@ -250,7 +252,12 @@ def build_display(
 
     def make_display() -> ColumnDisplay:
         formats = choose_column_formats(query, result.columns, result.rows, definitions, locale)
-        names = map(name_column, headings(query, result.columns), result.columns, formats)
+        names = [*map(name_column, headings(query, result.columns), result.columns, formats)]
+        shared = {word for word, count in Counter(name.words for name in names).items() if count > 1}
+        names = [  # the units tell `margin` and `margin_percent` apart
+            replace(name, words=humanize_name(column)) if form.measure and name.words in shared else name
+            for name, column, form in zip(names, result.columns, formats, strict=True)
+        ]
         is_summary = query is None or bool(query.find(exp.Group, exp.AggFunc))
         is_ordered = query is not None and bool(query.order)
         is_limited = is_ordered and query and query.limit and query.limit.name == str(result.row_count)

@@ -13,8 +13,8 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from ..measures import drop_unit
-from ..words import humanize_name, join_words
+from ..measures import drop_unit, has_word_of_kind
+from ..words import humanize_name, join_words, split_name
 from .dialects import quote_string_literal
 from .parse import guard_nesting_depth, return_default_if_unparsable
 from .query import Query
@@ -522,8 +522,8 @@ class ColumnHeading:
     """The heading of a result column."""
 
     words: str  # for people: its own name in words where it has one
-    table: str = ""  # the table whose rows it counts, in words; empty if it counts nothing that has a name
-    counts_all: bool = False  # whether it counts all rows of that table
+    counted: str = ""  # what it counts, in words: its alias, or the table if that says no more than `count`
+    counts_all: bool = False  # whether it counts all rows of a table
     meaning: str = ""  # what it holds, in words, if its name is one letter
 
 
@@ -547,6 +547,8 @@ def _make_column_heading(item: exp.Expr, name: str, query: Query) -> ColumnHeadi
     parts = {key for key, value in query.tree.args.items() if value}
     counts_all = bool(table_name) and parts <= {"expressions", "from_", "kind"}
     is_named = isinstance(item, exp.Alias)
+    if is_named and table_name and len(name) > 1 and not has_word_of_kind("count", split_name(name)):
+        table_name = humanize_name(name)
     if isinstance(node, exp.Column) or (is_named and len(name) > 1):
         return ColumnHeading(name, table_name, counts_all)
     words = f"number of {table_name}" if table_name else _describe_output(node, query)
