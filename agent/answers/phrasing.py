@@ -255,7 +255,7 @@ def build_display(
         names = [*map(name_column, headings(query, result.columns), result.columns, formats)]
         shared = {word for word, count in Counter(name.words for name in names).items() if count > 1}
         names = [  # the units tell `margin` and `margin_percent` apart
-            replace(name, words=humanize_name(column)) if form.measure and name.words in shared else name
+            replace(name, words=humanize_name(column)) if name.words in shared and form.measure else name
             for name, column, form in zip(names, result.columns, formats, strict=True)
         ]
         is_summary = query is None or bool(query.find(exp.Group, exp.AggFunc))

@@ -7,14 +7,15 @@ with what was asked (revision chain 3.2.1), when no model explains it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlglot import exp
 
-from ..measures import drop_unit, has_word_of_kind
-from ..words import humanize_name, join_words, split_name
+from ..measures import drop_unit
+from ..words import humanize_name, join_words
 from .dialects import quote_string_literal
 from .parse import guard_nesting_depth, return_default_if_unparsable
 from .query import Query
@@ -516,13 +517,18 @@ class QueryExplainer:
 COUNT = "count"
 """The meaning of a number of rows."""
 
+_COUNT_WORDS = frozenset(
+    "n count counts cnt num number nr total sum amount quantity result value rows anzahl summe zahl nombre nb".split()  # noqa: SIM905 - so many
+)
+"""Words in the name of a count that is no noun for what it counts."""
+
 
 @dataclass(frozen=True)
 class ColumnHeading:
     """The heading of a result column."""
 
     words: str  # for people: its own name in words where it has one
-    counted: str = ""  # what it counts, in words: its alias, or the table if that says no more than `count`
+    counted: str = ""  # what it counts, in words: its own name, or the table if that says no more than `count`
     counts_all: bool = False  # whether it counts all rows of a table
     meaning: str = ""  # what it holds, in words, if its name is one letter
 
@@ -530,7 +536,13 @@ class ColumnHeading:
 def headings(query: Query | None, columns: Sequence[str]) -> tuple[ColumnHeading, ...]:
     """Return a heading per result column; without a query the column's name in words."""
     column_headings = (_make_headings_from_sql(query, columns) if query else ()) or tuple(map(ColumnHeading, columns))
-    return tuple(replace(heading, words=humanize_name(heading.words)) for heading in column_headings)
+    return tuple(map(_put_into_words, column_headings))
+
+
+def _put_into_words(heading: ColumnHeading) -> ColumnHeading:
+    words = humanize_name(heading.words)
+    is_noun = heading.counted and len(words) > 1 and _COUNT_WORDS.isdisjoint(re.findall(r"\w+", words.lower()))
+    return replace(heading, words=words, counted=words if is_noun else heading.counted)
 
 
 @return_default_if_unparsable(())
@@ -547,8 +559,6 @@ def _make_column_heading(item: exp.Expr, name: str, query: Query) -> ColumnHeadi
     parts = {key for key, value in query.tree.args.items() if value}
     counts_all = bool(table_name) and parts <= {"expressions", "from_", "kind"}
     is_named = isinstance(item, exp.Alias)
-    if is_named and table_name and len(name) > 1 and not has_word_of_kind("count", split_name(name)):
-        table_name = humanize_name(name)
     if isinstance(node, exp.Column) or (is_named and len(name) > 1):
         return ColumnHeading(name, table_name, counts_all)
     words = f"number of {table_name}" if table_name else _describe_output(node, query)
