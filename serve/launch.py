@@ -118,8 +118,9 @@ def _listen(host: str, port: int, backlog: int, port_option: str) -> socket.sock
         listener.listen(backlog)
     except OSError as error:
         listener.close()
-        if error.errno == errno.EADDRINUSE:
-            raise SettingsError(f"port {port} is in use: choose another with {port_option}") from None
+        why = {errno.EADDRINUSE: "is in use", errno.EACCES: "is not for this user"}.get(error.errno or 0)
+        if why is not None:
+            raise SettingsError(f"port {port} {why}: choose another with {port_option}") from None
         raise SettingsError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from None
     listener.set_inheritable(True)
     return listener
@@ -179,14 +180,3 @@ def _make_agent_opener(plan: ServerPlan, location: StorageLocation) -> AgentOpen
                 yield agent
 
     return open_agent
-
-
-def parse_token_prices(price: str | None) -> tuple[float, float] | None:
-    """Parse the prices of prompt and completion tokens, such as `0.25,2`."""
-    if price is None:
-        return None
-    try:
-        prompt, completion = map(float, price.split(","))
-    except ValueError:
-        raise SettingsError(f"--price takes two numbers such as 0.25,2, not {price!r}") from None
-    return prompt, completion

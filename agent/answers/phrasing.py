@@ -7,7 +7,6 @@ not known: they stand before a colon or in a list. English alone puts them into 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -117,11 +116,10 @@ def _phrase_series(result: PlainResult, looks: ColumnDisplay) -> str:
     order = sorted({point for point in points if point is not None}, key=str)
     if len(order) < len(points):
         return ""
-    labels = looks.labels
-    form = replace(looks.formats[times[0]], locale=labels.spoken_locale)  # months in the sentence's own language
+    form, labels = looks.formats[times[0]], looks.labels
     count = labels.say(_PERIODS[form.kind], len(points))
     count = labels.say("the_first", count=count) if result.truncated else count
-    first, last = (format_cell(point, form) for point in (order[0], order[-1]))
+    first, last = (labels.date(point, form) for point in (order[0], order[-1]))
     return capitalize(labels.say("series", measures=labels.join(measures), count=count, first=first, last=last))
 
 
@@ -179,11 +177,6 @@ def _put_unit_in_brackets(name: str, form: ColumnFormat) -> str:
 def format_row_count(result: PlainResult, labels: Labels) -> str:
     """Return the number of rows as a sentence."""
     return f"{labels.say('rows', result.row_count)}."
-
-
-def format_count(count: int, singular: str, plural: str) -> str:
-    """Return a number with a noun in the singular or plural."""
-    return f"{count:,} {singular if count == 1 else plural}"
 
 
 def format_answer_cost(answer: AnswerRecord, labels: Labels) -> str:
@@ -248,16 +241,12 @@ def build_display(
         if heading.words != plain_name:  # the meaning of an expression, in English
             return heading if labels.are_english else replace(heading, words=plain_name)
         words = [word for word in plain_name.split() if find_measure(word) != form.measure]
-        return replace(heading, words=" ".join(words)) if form.measure and words and " " not in column else heading
+        short = " ".join(words) if form.measure and " " not in column else ""
+        return replace(heading, words=short) if short and short.replace(" ", "_") not in result.columns else heading
 
     def make_display() -> ColumnDisplay:
         formats = choose_column_formats(query, result.columns, result.rows, definitions, locale)
-        names = [*map(name_column, headings(query, result.columns), result.columns, formats)]
-        shared = {word for word, count in Counter(name.words for name in names).items() if count > 1}
-        names = [  # the units tell `margin` and `margin_percent` apart
-            replace(name, words=humanize_name(column)) if name.words in shared and form.measure else name
-            for name, column, form in zip(names, result.columns, formats, strict=True)
-        ]
+        names = map(name_column, headings(query, result.columns), result.columns, formats)
         is_summary = query is None or bool(query.find(exp.Group, exp.AggFunc))
         is_ordered = query is not None and bool(query.order)
         is_limited = is_ordered and query and query.limit and query.limit.name == str(result.row_count)

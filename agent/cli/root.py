@@ -11,8 +11,8 @@ It is loaded for `tableturn --help`, too: what a command needs is better importe
 from __future__ import annotations
 
 import os
+import re
 import sys
-import tomllib
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -29,6 +29,7 @@ from typer.exceptions import TyperException
 from ...tools.deprecation import Deprecated
 from ...tools.errors import SettingsError, TableturnError
 from ...tools.folders import config_folder
+from ...tools.record_files import read_toml_file
 from ...tools.terminal import warn
 from ...tools.validation import describe_fault
 
@@ -61,12 +62,7 @@ def collect_default_options() -> dict[str, str]:
 
 def read_default_options(path: Path) -> dict[str, str]:
     """Return the default options in one file `tableturn.toml`."""
-    try:
-        options = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"cannot read {path}: {error}") from None
+    options = read_toml_file(path) if os.access(path, os.F_OK) else {}
     for name, value in options.items():
         if name not in _OPTIONS:
             raise SettingsError(f"{path}: unknown key {name!r}; known keys: {', '.join(_OPTIONS)}")
@@ -93,8 +89,11 @@ class RootCommandGroup(TyperGroup):
     """What to use, for one release, instead of a command or an option of 0.2; plug-ins add theirs."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Store the typed arguments, to report a removed command or option."""
+        """Store the typed arguments, to report a removed command or option; read `--price 1 2` as `--price 1,2`."""
         ctx.obj = [*args]
+        at = args.index("--price") + 1 if "--price" in args else len(args)
+        if re.fullmatch(r"[\d.]+,[\d.]+", prices := ",".join(args[at : at + 2])):
+            args = [*args[:at], prices, *args[at + 2 :]]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

@@ -57,7 +57,7 @@ class TurnBudget(NamedTuple):
     def check_time_left(self) -> None:
         """Raise `BudgetReached` if no time is left."""
         if self.seconds <= 0:
-            raise BudgetReached("the time for this question is up (turn_seconds)")
+            raise BudgetReached("the time for this question is up: ask for less, or raise turn_seconds")
 
     def check_requests_left(self) -> None:
         """Raise `BudgetReached` if no request is left."""
@@ -92,7 +92,7 @@ class TaskAllowance:
         calls, tokens = self.budget.calls - self.usage.llm_calls, self.budget.tokens - self.usage.tokens
         return self.budget._replace(calls=max(calls, 0), tokens=max(tokens, 0))
 
-    def send(self) -> None:
+    def count_request(self) -> None:
         """Count a request before it is sent; raise `BudgetReached` if no budget is left."""
         self.budget.check_time_left()
         if self.called_off:
