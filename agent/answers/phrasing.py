@@ -76,7 +76,7 @@ def phrase_result(result: PlainResult, looks: ColumnDisplay) -> str:
         return labels.say("no_rows")
     first = [_format_value(cell, form) for cell, form in zip(rows[0], looks.formats, strict=True)]
     if len(rows) == 1 and len(names) == 1:
-        noun = looks.headings[0].table
+        noun = looks.headings[0].counted
         if not noun or not isinstance(rows[0][0], int):
             return f"{capitalize(names[0])}: {first[0]}."
         # Whether a name is a noun for many is certain of few, and what one of them is called of none.
@@ -236,8 +236,8 @@ def build_display(
 
     def name_column(heading: ColumnHeading, column: str, form: ColumnFormat) -> ColumnHeading:
         plain_name = humanize_name(column)
-        if heading.table and heading.words == f"number of {heading.table}":
-            return replace(heading, words=labels.say("number_of", things=heading.table))
+        if heading.counted and heading.words == f"number of {heading.counted}":
+            return replace(heading, words=labels.say("number_of", things=heading.counted))
         if heading.words != plain_name:  # the meaning of an expression, in English
             return heading if labels.are_english else replace(heading, words=plain_name)
         words = [word for word in plain_name.split() if find_measure(word) != form.measure]

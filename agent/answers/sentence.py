@@ -59,10 +59,10 @@ _NOUN = re.compile(r"\s(?!\w+\(\w+\))[^\W\d_]{3}")
 """What is said of many, as in `{n} customers have`, is not said of one; `{n} customer(s)` and `{n} and` are."""
 _MARKS = re.compile(r"[.,'’]")
 _GROUPED_NUMBER = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
-_ROMAN = re.compile(r"(?<!\w)[IVX]{2,}(?!\w)")
+_ROMAN = re.compile(r"(?<!\w)(?:[IVX]{2,}|(?=\w{3})M*(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?!\w)")
 _DECIMAL = re.compile(r"\d+[.,]\d+")
 _PRONOUN = re.compile(
-    r"\b(?:the one (?=with|who|whose|that|which)|(?:first|last|other|only|former|latter|next) one)\b", re.I
+    r"\b(?:the one (?=with|who|whose|that|which)|(?:first|last|other|the only|former|latter|next) one)\b|一番", re.I
 )
 
 _SPELLED_WORD = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
@@ -262,7 +262,7 @@ def _spell_words(text: str) -> str:
 def _has_only_source_numbers(template: str, source: str, language: str, columns: str = "") -> bool:
     """Whether each number in a sentence is in the question or query, or in a name of `columns`."""
     values, number_words = read_number_words()
-    template, source = (spell_out_scales(text, language) for text in (template, source))
+    template, source = (spell_out_scales(text, language) for text in (_PRONOUN.sub(" ", template), source))
     common = read_languages().get(language, {}).get("common", "").split()
     tokens = set(_NUMBER.findall(source))
     runs = {form for token in tokens for run in _split_number(token) for form in (run, run.lstrip("0"))}
@@ -283,7 +283,7 @@ def _has_only_source_numbers(template: str, source: str, language: str, columns:
         and str(values.get(word.folded)) not in runs
         and number_words.fullmatch(word.folded)
         and word.text.lower() not in common  # `due` is a number in Italian
-        for word in words(_PRONOUN.sub(" ", _PERCENT.sub(" ", template)))
+        for word in words(_PERCENT.sub(" ", template))
     )
 
 

@@ -40,14 +40,24 @@ _OPPOSITES: dict[str, str] = {"max": "min", "min": "max"}
 _CONDITIONS = {
     "bounds": (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between),
     "exclusions": (exp.NEQ, exp.Not, exp.Except),
+    "ranks": (exp.Offset, exp.Window),
 }
-"""The conditions of a query that a phrase of a kind tells: `more than 5`, `cities other than Rome`."""
+"""The parts of a query that a phrase of a kind tells: `more than 5`, `cities other than Rome`, `second`."""
 _WRAPPERS = (exp.Max, exp.Min, exp.Cast, exp.Coalesce, exp.Date)  # of dates, they give dates
 _AGES, _YEAR = {"age", "ages", "old", "years"}, re.compile(r"(?:year|jahr)$", re.IGNORECASE)
 
 _STOPS = frozenset(",;:.!?()[]…–—。、，：；！？।॥؟")
 _ASIAN = re.compile(r"[\u2e80-\u9fff]")
-_PATTERNS = {"letters", "told", "answers", "bounds", "exclusions", "examples", "joins"}  # no lists of words
+_PATTERNS = {
+    "letters",
+    "told",
+    "answers",
+    "examples",
+    "joins",
+    "guesses",
+    "majorities",
+    *_CONDITIONS,
+}  # no lists of words
 
 
 @dataclass(frozen=True)
@@ -156,14 +166,20 @@ class ComparingSentence:
     table: ResultWithQuery
 
     @cached_property
-    def words(self) -> list[str]:
-        """The words that may express a comparison, with gaps and stops."""
-        text, name_words = self.text, set(_list_words(" ".join(self.names)))
+    def claims(self) -> str:
+        """The text without the phrases that tell a condition of the query."""
+        text = self.text
         for kind, conditions in _CONDITIONS.items():
             if self.table.query.find(*conditions):
                 # `more than 5` tells a condition of the query, `more than {revenue.min}` does not.
                 text = re.sub(rf"{compile_phrases(kind).pattern}(?!\s?{GAP})", " ", text, flags=re.IGNORECASE)
-        return [word for word in _list_words(text) if word not in name_words]
+        return text
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words that may express a comparison, with gaps and stops."""
+        name_words = set(_list_words(" ".join(self.names)))
+        return [word for word in _list_words(self.claims) if word not in name_words]
 
     @cached_property
     def clauses(self) -> list[tuple[list[str], list[Placeholder]]]:
@@ -203,25 +219,18 @@ class ComparingSentence:
         unknown = rf"\s*{answers}\s*[,.:;!—–-]|.*{exclusions}\s?{GAP}"
         return (
             not re.match(unknown, self.text, re.IGNORECASE)
-            and self._compares_in_listed_words()
+            and not any(compile_phrases(kind).search(self.claims) for kind in ("guesses", "ranks"))
+            and self._has_majority()
             and self._matches_labels()
             and self._do_extremes_match_words()
             and self._has_no_false_sum()
-            and not any(self._is_of_kind(word, "untold") for word in self.words)
-            and not (self.table.has_ties and any(self._is_of_kind(word, "alone") for word in self.words))
+            and self._tells_whose_numbers()
+            and not (self.table.has_ties and self._has("alone"))
             and self._has_singular_verbs_for_one()
             and all(map(self._is_rank, _RANKINGS))
-            and all(
-                self._has_stated_direction(rises=kind == "rises")
-                for kind in ("rises", "falls")
-                if any(self._is_of_kind(word, kind) for word in self.words)
-            )
+            and all(self._has_stated_direction(rises=kind == "rises") for kind in ("rises", "falls") if self._has(kind))
+            and (self._has("rises") or self._has("falls") or not self._has("steady"))
         )
-
-    def _compares_in_listed_words(self) -> bool:
-        """Whether the words that may say why one row of several is named are in lists."""
-        picks = not self.table.has_single_row and any(place.pick for place in self.places)
-        return "high" in read_languages().get(self.language, {}) or not picks
 
     def _is_rank(self, ranking: Ranking) -> bool:
         """Whether the cells beside a superlative are the extremes, or in the rows of the extremes."""
@@ -263,7 +272,35 @@ class ComparingSentence:
         picks = {placeholder.pick for placeholder in self.numbers}
         if self.table.has_single_row or claims or {"min", "max"} <= picks:
             return True  # the highest total; from 3 to 70 in all
-        return not (self.numbers and any(self._is_of_kind(word, "sums") for word in self.words))
+        return not (self.numbers and self._has("sums"))
+
+    def _tells_whose_numbers(self) -> bool:
+        """Whether a number of one row of several has a name or another number beside it, or a word for its rank."""
+        if self.table.has_single_row or len({place.row for place in self.numbers}) != 1:
+            return True
+        row, text = self.table.result.rows[self.numbers[0].row], self.text.casefold()
+        return (
+            len(self.places) > len(self.numbers)
+            or any(str(cell).casefold() in text for cell in row if cell)
+            or any(map(self._has, (*_RANKINGS, "alone")))
+        )
+
+    def _has_majority(self) -> bool:
+        """Whether a row has more than all others together, if the words say so."""
+        table, rows = self.table, self.table.result.rows
+        if table.has_single_row or not compile_phrases("majorities").search(self.claims):
+            return True
+        shares = {
+            column: [cell if isinstance(cell := row[column], int | float) else 0 for row in rows]
+            for column in table.measures
+            if table.query.limit is None and not table.result.truncated
+        }
+        return any(
+            2 * sum(cells[row] for row in place.rows) > sum(cells) for cells in shares.values() for place in self.places
+        )
+
+    def _has(self, kind: str) -> bool:
+        return any(self._is_of_kind(word, kind) for word in self.words)
 
     def _has_singular_verbs_for_one(self) -> bool:
         """Whether no verb of one thing follows a placeholder that names several."""
@@ -285,8 +322,11 @@ class ComparingSentence:
         numbers, rows = self.numbers, self.table.result.rows
         if not numbers or self.table.find_order(by_time=True) != "min" or numbers[0].row >= numbers[-1].row:
             return False
-        start, end = (float(str(rows[place.row][place.column])) for place in (numbers[0], numbers[-1]))
-        return start != end and (start < end) == rises
+        cells = [rows[row][numbers[0].column] for row in range(numbers[0].row, numbers[-1].row + 1)]
+        course = [
+            float(str(cell)) for cell in (cells if self._has("steady") else (cells[0], cells[-1])) if cell is not None
+        ]
+        return all(start != end and (start < end) == rises for start, end in pairwise(course))
 
     def _names_extreme(self, number: int) -> bool:
         """Whether the words before a placeholder name its extreme, as in `lowest at {n.min}`."""
@@ -330,8 +370,9 @@ def compile_phrases(kind: str) -> re.Pattern[str]:
 
 @cache
 def _compile_word_list(language: str, kind: str) -> re.Pattern[str]:
-    """Return the pattern of a language's folded words of a kind; without one, of others'."""
-    return re.compile(make_word_pattern(read_languages()[language or "others"].get(kind, "")))
+    """Return the pattern of the folded words of a kind of a language, and of those that share a list."""
+    lists = read_languages()
+    return re.compile(make_word_pattern(f"{lists.get(language, {}).get(kind, '')} {lists['others'].get(kind, '')}"))
 
 
 @cache

@@ -7,6 +7,7 @@ with what was asked (revision chain 3.2.1), when no model explains it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -516,21 +517,32 @@ class QueryExplainer:
 COUNT = "count"
 """The meaning of a number of rows."""
 
+_COUNT_WORDS = frozenset(
+    "n count counts cnt num number nr total sum amount quantity result value rows anzahl summe zahl nombre nb".split()  # noqa: SIM905 - so many
+)
+"""Words in the name of a count that is no noun for what it counts."""
+
 
 @dataclass(frozen=True)
 class ColumnHeading:
     """The heading of a result column."""
 
     words: str  # for people: its own name in words where it has one
-    table: str = ""  # the table whose rows it counts, in words; empty if it counts nothing that has a name
-    counts_all: bool = False  # whether it counts all rows of that table
+    counted: str = ""  # what it counts, in words: its own name, or the table if that says no more than `count`
+    counts_all: bool = False  # whether it counts all rows of a table
     meaning: str = ""  # what it holds, in words, if its name is one letter
 
 
 def headings(query: Query | None, columns: Sequence[str]) -> tuple[ColumnHeading, ...]:
     """Return a heading per result column; without a query the column's name in words."""
     column_headings = (_make_headings_from_sql(query, columns) if query else ()) or tuple(map(ColumnHeading, columns))
-    return tuple(replace(heading, words=humanize_name(heading.words)) for heading in column_headings)
+    return tuple(map(_put_into_words, column_headings))
+
+
+def _put_into_words(heading: ColumnHeading) -> ColumnHeading:
+    words = humanize_name(heading.words)
+    is_noun = heading.counted and len(words) > 1 and _COUNT_WORDS.isdisjoint(re.findall(r"\w+", words.lower()))
+    return replace(heading, words=words, counted=words if is_noun else heading.counted)
 
 
 @return_default_if_unparsable(())

@@ -47,12 +47,12 @@ def test_a_list_of_rows_names_its_columns_in_order() -> None:
         (words("name"), "No rows match."),
         # A number; its noun only where it is certain, and never made from a table's name.
         (words("revenue", (497598.4200000017,)), "Revenue: 497,598.42."),
-        (words("n", (1234,), table="orders", counts_all=True), "There are 1,234 orders."),
-        (words("n", (1234,), table="orders"), "Orders: 1,234."),
-        (words("n", (1,), table="orders", counts_all=True), "Orders: 1."),
-        (words("n", (2,), table="kunden", counts_all=True), "Kunden: 2."),
-        (words("n", (38,), table="kunden 2024", counts_all=True), "Kunden 2024: 38."),
-        (words("n", (3,), table="status", counts_all=True), "Status: 3."),
+        (words("n", (1234,), counted="orders", counts_all=True), "There are 1,234 orders."),
+        (words("n", (1234,), counted="orders"), "Orders: 1,234."),
+        (words("n", (1,), counted="orders", counts_all=True), "Orders: 1."),
+        (words("n", (2,), counted="kunden", counts_all=True), "Kunden: 2."),
+        (words("n", (38,), counted="kunden 2024", counts_all=True), "Kunden 2024: 38."),
+        (words("n", (3,), counted="status", counts_all=True), "Status: 3."),
         (words("revenue", (None,)), "Revenue: no value."),
         # A row and a list.
         (words("name, city, born", ("Ada", None, "1815-12-10")), "Name: Ada; city: no value; born: 10 Dec 1815."),
@@ -101,7 +101,7 @@ def test_a_result_is_said_in_plain_words(said: str, text: str) -> None:
     ("said", "text"),
     [
         (words("name", locale="de"), "Keine Zeile passt."),
-        (words("n", (1234,), table="orders", counts_all=True, locale="de"), "Orders: 1.234."),
+        (words("n", (1234,), counted="orders", counts_all=True, locale="de"), "Orders: 1.234."),
         (words("umsatz", (None,), locale="de"), "Umsatz: kein Wert."),
         (words("monat, umsatz, anzahl", *MONTHS, locale="de_AT"),
          "Umsatz und anzahl: 12 Monate, Jänner 2023 bis Dezember 2023."),
@@ -133,6 +133,23 @@ def test_a_unit_is_said_once_at_the_number(
     assert (phrase_result(result, looks), looks.words) == (text, (heading,))
     both = build_display(None, PlainResult(("margin", "margin_percent"), ((2.5, 10),)), locale)
     assert both.words == ("margin", "margin percent"), "one name for each column"
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("COUNT(*) AS visitors", "Visitors: 202."),
+        ("COUNT(*) AS visitor_count", "Kunden 2024: 202."),
+        ("COUNT(*) AS n", "Kunden 2024: 202."),
+        ("COUNT(*)", "Kunden 2024: 202."),
+    ],
+)
+def test_what_is_counted_is_called_as_the_query_calls_it(output: str, text: str) -> None:
+    schema = Schema("shop", (TableSchema("kunden_2024", (ColumnSchema("ort", "TEXT", "text"),)),))
+    result = PlainResult((output.split(" AS ")[-1],), ((202,),))
+    for where, said in ((" WHERE ort = 'Kiel'", text), ("", text.replace("Visitors: 202", "There are 202 visitors"))):
+        query = read(f"SELECT {output} FROM kunden_2024{where}", schema)
+        assert phrase_result(result, build_display(query, result)) == said
 
 
 def test_an_average_without_a_name_is_said_without_its_unit() -> None:

@@ -76,11 +76,26 @@ def test_a_limit_that_nobody_asked_for_is_told_as_no_total(sql: str, question: s
 @pytest.mark.parametrize(
     "say",
     [
-        "Revenue was highest in February.",  # no place
         "Revenue was {revenue}.",  # of which row?
+        "Revenue was {revenue@month.first}.",
+        "Revenue rose to {revenue.last}.",
+        "Der Umsatz stieg auf {revenue.last}.",
+        "Most revenue came in {month.last}.",  # 50 is not the most
+        "The most revenue was {revenue.min}.",
+        "Most revenue came in {month.max}.",
+        "The highest revenue of {rows} months.",
+    ],
+)
+def test_what_the_rows_do_not_bear_out_is_dropped(say: str) -> None:
+    assert fill(say) is None
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        "Revenue was highest in February.",  # no place
         "Revenue was {turnover.max}.",
         "Revenue was {revenue.median}.",
-        "Revenue was {revenue@month.first}.",
         "Revenue over 24 months: {revenue.max}.",
         "Revenue over ２４ months: {revenue.max}.",
         "Revenue of Ⅳ months: {revenue.max}.",
@@ -109,12 +124,6 @@ def test_a_limit_that_nobody_asked_for_is_told_as_no_total(sql: str, question: s
         "It weighs {revenue.max} kg.",
         "Write to mailto:ada about {revenue.max}.",
         "Write to mailto:{month.first} about {revenue.max}.",
-        "Revenue rose to {revenue.last}.",
-        "Der Umsatz stieg auf {revenue.last}.",
-        "Most revenue came in {month.last}.",  # 50 is not the most
-        "The most revenue was {revenue.min}.",
-        "Most revenue came in {month.max}.",
-        "The highest revenue of {rows} months.",
         "Revenue was {revenue.max}k.",
         "Revenue was 2{revenue.max}.",
         "Revenue was {revenue.max}0.",
@@ -140,18 +149,20 @@ def test_a_limit_that_nobody_asked_for_is_told_as_no_total(sql: str, question: s
     ],
 )
 def test_a_sentence_is_dropped(say: str) -> None:
-    assert fill(say) is None
+    assert fill(say, MONTHS[1:2]) is None, "even of one row"
 
 
 def test_numbers_of_question_and_query_may_be_named() -> None:
     question, sql = "Revenue of the top 3 of 1000 shops, two each, since 2023, more than half", f"{BY_MONTH} LIMIT 12"
     for words in ("3", "three", "1,000", "two", "2", "2023", "12", "zwölf", "half"):
-        said = fill(f"Revenue of {words}: {{revenue.max}}.", question=question, sql=sql)
+        said = fill(f"Revenue of {words}: {{revenue}}.", MONTHS[:1], question=question, sql=sql)
         assert (said is None) == (words == "2"), words
-    assert fill("Revenue of 5: {revenue.max}.", question="Revenue of 3.5 %?") is None
-    assert fill("Revenue of 2 things: {revenue.max}.", sql=f"{BY_MONTH}, 2") is None
+    assert fill("Revenue of 5: {revenue}.", MONTHS[:1], question="Revenue of 3.5 %?") is None
+    assert fill("Revenue of 2 things: {revenue}.", MONTHS[:1], sql=f"{BY_MONTH}, 2") is None
     for words in ("12,3", "3.12", "30", "1.00", "/* 77 */"):
-        assert fill(f"Revenue of {words}: {{revenue.max}}.", question=question, sql=f"{sql} /* 30 77 */") is None
+        assert (
+            fill(f"Revenue of {words}: {{revenue}}.", MONTHS[:1], question=question, sql=f"{sql} /* 30 77 */") is None
+        )
 
 
 def test_what_a_cut_result_does_not_hold_is_not_said() -> None:
@@ -317,7 +328,9 @@ def _read_sentences(file: str, truth: str) -> list[tuple[str, dict[str, Any], st
 
 
 @pytest.mark.parametrize(("truth", "least", "most"), [("true", 0.95, 1), ("false", 0, 0.01)])
-@pytest.mark.parametrize("file", ["sentences.toml", "sentences_of_domains.toml", "sentences_of_claims.toml"])
+@pytest.mark.parametrize(
+    "file", ["sentences.toml", "sentences_of_domains.toml", "sentences_of_claims.toml", "sentences_of_languages.toml"]
+)
 def test_sentences_of_many_languages_are_used_if_they_are_true(
     file: str, truth: str, least: float, most: float
 ) -> None:
@@ -385,10 +398,10 @@ def test_a_number_word_in_a_columns_name_is_no_number() -> None:
 
 @pytest.mark.parametrize(
     "say",
-    ["Yes, {rows} months.", "No: {revenue.max}.", "Ja, {revenue.max}.", "Oui, {revenue.max}.", "Да, {revenue.max}."],
+    ["Yes, {revenue}.", "No: {revenue}.", "Ja, {revenue}.", "Oui, {revenue}.", "Да, {revenue}."],
 )
 def test_no_sentence_answers_yes_or_no_before_there_are_rows(say: str) -> None:
-    assert fill(say, question="Is it more than 60?") is None
+    assert fill(say, MONTHS[:1], question="Is it more than 60?") is None
     assert fill("No other month had {revenue.max}.") == "No other month had 70."
 
 
@@ -648,6 +661,20 @@ def test_who_leads_is_borne_out(say: str) -> None:
     one = "SELECT ort, count(*) AS patienten FROM p WHERE ort = 'Bonn'"
     assert fill(say, TOWNS[1:2], ("ort", "patienten"), sql=one) is None
     assert fill(say.replace("ort", "ort@patienten.max"), TOWNS, ("ort", "patienten"), sql=BY_PATIENTS) is not None
+
+
+def test_who_is_second_is_told_by_the_query() -> None:
+    say, second = "{ort} is second with {patienten}.", f"{BY_PATIENTS} LIMIT 1 OFFSET 1"
+    assert fill(say, TOWNS[1:2], ("ort", "patienten"), sql=second) == "Bonn is second with 80."
+    assert fill(say, TOWNS[1:2], ("ort", "patienten"), sql=f"{BY_PATIENTS} LIMIT 1") is None
+
+
+def test_a_majority_is_that_of_all_rows() -> None:
+    rows, say = ((*TOWNS[0][:1], 160), *TOWNS[1:]), "{ort.first} has the majority of patients: {patienten.first}."
+    assert fill(say, rows, ("ort", "patienten"), sql=BY_PATIENTS) == "Neuss has the majority of patients: 160."
+    assert fill(say, TOWNS, ("ort", "patienten"), sql=BY_PATIENTS) is None
+    assert fill(say, rows, ("ort", "patienten"), sql=f"{BY_PATIENTS} LIMIT 3") is None, "others are cut off"
+    assert fill(say, rows, ("ort", "patienten"), sql=BY_PATIENTS, truncated=True) is None
 
 
 @pytest.mark.parametrize(
