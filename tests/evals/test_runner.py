@@ -274,7 +274,7 @@ def test_a_run_keeps_the_model_that_the_environment_chose(tmp_path: Path, monkey
             monkeypatch.setenv("TABLETURN_MODEL", "openai:scripted")
             other = CliRunner().invoke(app, others)
             assert other.exit_code == 2
-            assert "contains a run with model='offline', not model='openai:scripted'" in other.stderr
+            assert "contains a run with model=offline, not model=openai:scripted" in other.stderr
         assert not server.prompts
         assert CliRunner().invoke(app, [*command, "--model", "offline"]).exit_code == 0
 
@@ -291,7 +291,7 @@ def test_a_setting_that_changes_nothing_is_no_other_run(tmp_path: Path) -> None:
     resume()
     # These are the agent's defaults, but not those of a run.
     for name, default in {"values": 11, "clarify": True, "conventions": "none"}.items():
-        with pytest.raises(SettingsError, match=f"contains a run with settings={{}}, not settings={{'{name}'"):
+        with pytest.raises(SettingsError, match=f"contains a run with settings=none, not settings={{'{name}'"):
             resume(**{name: default})
 
 

@@ -216,7 +216,7 @@ def test_a_folder_of_another_command_is_left_alone(league_file: Path, tmp_path: 
     out = tmp_path / "out"
     out.mkdir()
     (out / "run.json").write_text(json.dumps({"dataset": "spider"}))
-    with pytest.raises(SettingsError, match="contains a run with dataset='spider'"):
+    with pytest.raises(SettingsError, match="contains a run with dataset=spider"):
         held(league_file, questions(tmp_path, OFFLINE), out, model="offline")
 
 
