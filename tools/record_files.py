@@ -11,8 +11,6 @@ from typing import Any
 
 from .errors import SettingsError, TableturnError
 
-_TOO_MUCH = "its parts are nested too deeply, or a number is too long"
-
 
 def read_file(path: Path, error: type[TableturnError] = SettingsError) -> bytes:
     """Return a file's content; raise `error`, saying what is there instead, if it is no file that can be read."""
@@ -34,9 +32,12 @@ def decode_text(content: bytes, path: Path, error: type[TableturnError] = Settin
         raise error(f"{path} is not a text file in UTF-8") from None
 
 
-def read_text_file(path: Path, error: type[TableturnError] = SettingsError) -> str:
+def read_text_file(path: Path, error: type[TableturnError] = SettingsError, *, filled: bool = False) -> str:
     """Return a file's text; raise `error`, saying what is there instead, if there is none."""
-    return decode_text(read_file(path, error), path, error)
+    text = decode_text(read_file(path, error), path, error)
+    if filled and not text:
+        raise error(f"{path} is empty")
+    return text
 
 
 def read_json(text: str, path: Path, error: type[TableturnError] = SettingsError, line: int = 1) -> object:
@@ -47,7 +48,7 @@ def read_json(text: str, path: Path, error: type[TableturnError] = SettingsError
         place = f"line {line + fault.lineno - 1}, column {fault.colno}"
         raise error(f"{path} is not JSON: {place}" if text.strip() else f"{path} is empty") from None
     except (RecursionError, ValueError):
-        raise error(f"{path}, line {line}: {_TOO_MUCH}") from None
+        raise error(f"{path}, line {line}: its parts are nested too deeply, or a number is too long") from None
 
 
 def read_lines(text: str, path: Path) -> list[object]:
@@ -62,10 +63,8 @@ def read_toml_file(path: Path) -> dict[str, Any]:
     """Return the content of a TOML file; raise `SettingsError` if it is none."""
     try:
         return tomllib.loads(read_text_file(path))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path} is not TOML: {error}") from None
-    except (ValueError, RecursionError):
-        raise SettingsError(f"{path}: {_TOO_MUCH}") from None
 
 
 def read_records(path: Path) -> list[object]:
@@ -74,9 +73,7 @@ def read_records(path: Path) -> list[object]:
     Raises:
         SettingsError: It cannot be read, is empty, or is no list.
     """
-    text = read_text_file(path)
-    if not text.strip():
-        raise SettingsError(f"{path} is empty")
+    text = read_text_file(path, filled=True)
     if path.suffix == ".csv":
         return _read_csv(text, path)
     if path.suffix == ".jsonl":
@@ -106,9 +103,7 @@ def _read_yaml(text: str, path: Path) -> object:
 
     try:
         return yaml.safe_load(text)
-    except RecursionError:
-        raise SettingsError(f"{path}: {_TOO_MUCH}") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f": line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise SettingsError(f"{path} is not YAML{place}") from None

@@ -79,32 +79,25 @@ def find_incomplete_last_line(content: bytes) -> bytes:
 def append_lines(path: Path, lines: str) -> None:
     """Append JSON objects to a file, one a line, and sync it; an incomplete last line is removed first.
 
-    Several processes may do so at once. Raises `SettingsError` if the file holds something else.
+    Several processes may do so at once. Raises `SettingsError` if it cannot be written, or holds something else.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as file:
-        with suppress(ImportError):  # not a POSIX system: one short write to the end is whole all the same
-            import fcntl
-
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX)
-        file.seek(0)
-        content = file.read()
-        _check_json_lines(path, content)
-        if fragment := find_incomplete_last_line(content):
-            file.truncate(len(content) - len(fragment))
-        elif content and not content.endswith(b"\n"):
-            lines = "\n" + lines
-        file.write(lines.encode())
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _check_json_lines(path: Path, content: bytes) -> None:
-    """Raise `SettingsError` if a file begins with anything but a JSON object: it is another file, and stays."""
-    whole = content.removesuffix(find_incomplete_last_line(content)).removeprefix(b"\xef\xbb\xbf").strip()
     try:
-        is_object = not whole or isinstance(json.loads(whole.partition(b"\n")[0]), dict)
-    except ValueError:
-        is_object = False
-    if not is_object:
-        raise SettingsError(f"{path} is not a file of JSON lines, and is not changed: name another file")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            with suppress(ImportError):  # not a POSIX system: one short write to the end is whole all the same
+                import fcntl
+
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+            file.seek(0)
+            content = file.read()
+            if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"", b"{"):
+                raise SettingsError(f"{path} is not a file of JSON lines, and is not changed: name another file")
+            if fragment := find_incomplete_last_line(content):
+                file.truncate(len(content) - len(fragment))
+            elif content and not content.endswith(b"\n"):
+                lines = "\n" + lines
+            file.write(lines.encode())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror or error}") from error

@@ -48,19 +48,13 @@ def get_record_file_path(setting: str | Path | None = None) -> Path | None:
 
 def append_run_record(record: ModelRunRecord, path: Path) -> None:
     """Append a record to the file; several processes may do so at once."""
-    try:
-        append_lines(path, json.dumps(asdict(record), ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise SettingsError(f"cannot write the record of models to {path}: {error}") from error
+    append_lines(path, json.dumps(asdict(record), ensure_ascii=False) + "\n")
 
 
 def check_record_file(path: Path) -> None:
     """Raise `SettingsError` if records cannot be added to a file."""
     read_records(path)
-    try:
-        append_lines(path, "")
-    except OSError as error:
-        raise SettingsError(f"cannot write the record of models to {path}: {error}") from error
+    append_lines(path, "")
 
 
 def read_records(path: Path) -> Sequence[ModelRunRecord]:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...prompts.judge import Kind, Word
 from ...tools.database import Database, Limits, Schema, hide_url_secrets
-from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
+from ...tools.errors import DatabaseUnavailable, QueryError, SQLParseError
 from ...tools.record_files import decode_text, read_file, read_lines
 from ...tools.sql import regularize
 from ...tools.terminal import warn
@@ -76,11 +76,7 @@ def _warn_of_incomplete_line(path: Path, line: bytes) -> None:
 
 def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
     """Append rulings to a verdict file; create the file if necessary."""
-    text = "".join(ruling.model_dump_json() + "\n" for ruling in rulings)
-    try:
-        append_lines(path, text)
-    except OSError as error:
-        raise SettingsError(f"verdicts: {path} cannot be written: {error}") from error
+    append_lines(path, "".join(ruling.model_dump_json() + "\n" for ruling in rulings))
 
 
 @dataclass(frozen=True)

@@ -146,16 +146,10 @@ def evaluate(
     from ...agent.model import check_record_file, get_record_file_path
     from ..adjudication.ruling import VERDICTS_FILE, format_scores_line, read_rulings
     from ..datasets import load_dataset
+    from ..metrics.judging import describe_unanswered
     from ..report.page import make_run_sections
     from ..runner.record import RunSpec, is_replay_model
-    from ..runner.results import (
-        RESULTS_FILE,
-        RunResults,
-        add_model_records,
-        describe_unanswered,
-        read_results,
-        write_results,
-    )
+    from ..runner.results import RESULTS_FILE, RunResults, add_model_records, read_results, write_results
     from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
@@ -178,7 +172,7 @@ def evaluate(
     if questions.root is None:  # a file, which is read again from elsewhere
         results["run"]["dataset"] = str(Path(dataset).absolute())
     outcomes = [verdict for _, verdict in answers]
-    unanswered = describe_unanswered(results["questions"])
+    unanswered = describe_unanswered([verdict.error for verdict in outcomes])
     if file is not None and record_file != str(file) and not unanswered and add_model_records(results, file):
         record_file = str(file)
     write_results({**results, "recorded": record_file}, out)

@@ -403,9 +403,7 @@ def read_predictions(path: Path, dataset: Dataset, selection: Dataset | None = N
         records = read_records(path)
         forms = [records]
     else:
-        if not (text := read_text_file(path)):
-            raise SettingsError(f"predictions: {path} is empty")
-        lines = text.removesuffix("\n").split("\n")
+        lines = read_text_file(path, filled=True).removesuffix("\n").split("\n")
         queries = [line.partition("\t")[0].strip() for line in lines]
         records = [query for query, line in zip(queries, lines, strict=True) if line.strip()]
         forms = [records, queries] if any(turn.turn > 1 for turn in dataset.questions) else [queries, records]

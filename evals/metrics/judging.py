@@ -154,7 +154,7 @@ class Verdict:
 
     def mark_as_not_asked(self, reason: str) -> Verdict:
         """Return the verdict without an outcome: model or database was out of reach."""
-        return replace(self, ex=None, em=None, valid=False, error=f"not asked: {reason}", asked=False)
+        return replace(self, ex=None, em=None, valid=False, error=_NOT_ASKED + reason, asked=False)
 
 
 class ClauseJudge(ClosingContext):
@@ -206,7 +206,15 @@ class ClauseJudge(ClosingContext):
 
 
 UNFIT = "the gold query cannot be used for judging"
-UNREACHABLE = "the database cannot be opened"
+UNREACHABLE, _NOT_ASKED = "the database cannot be opened", "not asked: "
+
+
+def describe_unanswered(errors: Sequence[str]) -> str:
+    """Return how many verdicts are on no answer, by all verdicts' errors, and why; empty if there are none."""
+    reasons = [error for error in errors if error.startswith((UNREACHABLE, _NOT_ASKED))]
+    count = f"questions without an answer: {len(reasons)} of {len(errors)}"
+    why = "".join(reasons[:1]).removeprefix(_NOT_ASKED)
+    return why and f"{count}: {why}; run the same command again to ask again"
 
 
 class StrictJudge(ClosingContext):

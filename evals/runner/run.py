@@ -24,7 +24,7 @@ from ...agent import Settings, make_settings
 from ...agent.records import make_plain_result
 from ...agent.settings import uses_code_result
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, SettingsError, TableturnError
-from ...tools.record_files import read_json, read_text_file
+from ...tools.record_files import read_file
 from ...tools.terminal import warn
 from ...tools.whole_files import write_text_atomically
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache, parse_record
@@ -195,13 +195,10 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Pat
         out.mkdir(parents=True, exist_ok=True)
         if not (path := out / SPEC_FILE).exists():
             return
-    except FileExistsError:
-        raise SettingsError(f"{out} is a file: name a folder with --out") from None
     except OSError as error:
-        raise SettingsError(f"{out} cannot be used for a run: {error.strerror}") from error
-    old_spec: Any = read_json(read_text_file(path), path)
-    if not isinstance(old_spec, dict):
-        raise SettingsError(f"{out} cannot be used for a run: {path.name} in it is of something else")
+        reason = "it is a file, not a folder" if out.is_file() else error.strerror
+        raise SettingsError(f"{out} cannot be used for a run: {reason}") from error
+    old_spec = parse_record(dict[str, Any], read_file(path), str(path))
     old_digest, folder = old_spec.pop(_DIGEST, None), old_spec.pop(_FOLDER, "")
     old_spec = {"embedding": "hashed", **old_spec}  # what runs made before it was known had
     new_spec: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
@@ -209,10 +206,7 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Pat
         old_spec["settings"] = new_spec["settings"]
     names = (name for name in {*old_spec, *new_spec} if old_spec.get(name) != new_spec.get(name))
     if differences := sorted(n for n in names if _resolve(old_spec.get(n), folder) != _resolve(new_spec.get(n), "")):
-        theirs, ours = (
-            ", ".join(f"no {name}" if run.get(name) is None else f"{name}={run[name]!r}" for name in differences)
-            for run in (old_spec, new_spec)
-        )
+        theirs, ours = (", ".join(f"{n}={run.get(n) or 'none'}" for n in differences) for run in (old_spec, new_spec))
         raise SettingsError(
             f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
         )

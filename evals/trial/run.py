@@ -23,20 +23,12 @@ from ...tools.whole_files import append_lines, write_text_atomically
 from ...tools.words import words
 from ..adjudication.ruling import VERDICTS_FILE, now, read_rulings
 from ..datasets.load import Dataset, ExpectedOutcome, GoldTurn
-from ..metrics.judging import GOLD_LIMITS, ExpectedResult, Verdict, compute_expected_result
+from ..metrics.judging import GOLD_LIMITS, ExpectedResult, Verdict, compute_expected_result, describe_unanswered
 from ..metrics.statistics import compute_wilson_interval, find_confidence_level, number_repeats
 from ..report.page import write_report
 from ..runner.agents import CACHE_FILE, ReplyCache
 from ..runner.record import RunSpec, TurnRecord
-from ..runner.results import (
-    HISTORY_FILE,
-    RESULTS_FILE,
-    RunResults,
-    describe_unanswered,
-    get_used_model_name,
-    read_results,
-    write_results,
-)
+from ..runner.results import HISTORY_FILE, RESULTS_FILE, RunResults, get_used_model_name, read_results, write_results
 from ..runner.run import JOURNAL_FILE, SPEC_FILE, Listener, check_output_folder, make_run_settings, run_evaluation
 from .question import TrialQuestion, TrialTurn, format_row_count, read_trial_questions
 
@@ -322,7 +314,7 @@ def fit_trust_bound(
     fields = {**own_fields, **trial.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
     results = run_trial(replace(trial, settings=fields), out, listener, questions)
     if results["not_asked"]:
-        raise ModelError(describe_unanswered(results["questions"]))
+        raise ModelError(describe_unanswered([record["error"] for record in results["questions"]]))
     level = find_confidence_level(list_judged_answers(results), alpha, certainty)
     bound = TrustBound(identity, model, alpha, certainty, **asdict(level), fingerprints=prints, time=now())
     write_trust_bound(bound, file)

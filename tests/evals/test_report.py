@@ -77,7 +77,7 @@ def test_both_judgements_and_a_conclusion_are_on_the_page(league: Dataset, tmp_p
 
 
 def test_an_unfinished_or_damaged_run_has_no_report(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"there is no finished run in .*run: name the folder of one"):
+    with pytest.raises(SettingsError, match=r"there is no finished run in .*run: name another"):
         write_report([tmp_path / "run"], tmp_path / "report.html")
     (tmp_path / "run").mkdir()
     with pytest.raises(SettingsError, match=r"there is no finished run in .*, or finish it with"):

@@ -240,7 +240,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
     path = questions_file(tmp_path, 1)
     spec = RunSpec(str(path), model="offline")
     run_evaluation(spec, read_questions(path), tmp_path / "run", jobs=1, listener=silent)
-    with pytest.raises(SettingsError, match=r"contains a run with no limit, not limit=1"):
+    with pytest.raises(SettingsError, match=r"contains a run with limit=none, not limit=1"):
         run_evaluation(
             RunSpec(str(path), model="offline", limit=1),
             read_questions(path),
@@ -248,7 +248,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
             jobs=1,
             listener=silent,
         )
-    with pytest.raises(SettingsError, match=r"with no limit, model='offline', not limit=1, model='openai:m'"):
+    with pytest.raises(SettingsError, match=r"with limit=none, model=offline, not limit=1, model=openai:m"):
         run_evaluation(
             RunSpec(str(path), model="openai:m", limit=1),
             read_questions(path),
@@ -274,7 +274,7 @@ def test_a_run_keeps_the_model_that_the_environment_chose(tmp_path: Path, monkey
             monkeypatch.setenv("TABLETURN_MODEL", "openai:scripted")
             other = CliRunner().invoke(app, others)
             assert other.exit_code == 2
-            assert "contains a run with model='offline', not model='openai:scripted'" in other.stderr
+            assert "contains a run with model=offline, not model=openai:scripted" in other.stderr
         assert not server.prompts
         assert CliRunner().invoke(app, [*command, "--model", "offline"]).exit_code == 0
 
@@ -291,7 +291,7 @@ def test_a_setting_that_changes_nothing_is_no_other_run(tmp_path: Path) -> None:
     resume()
     # These are the agent's defaults, but not those of a run.
     for name, default in {"values": 11, "clarify": True, "conventions": "none"}.items():
-        with pytest.raises(SettingsError, match=f"contains a run with settings={{}}, not settings={{'{name}'"):
+        with pytest.raises(SettingsError, match=f"contains a run with settings=none, not settings={{'{name}'"):
             resume(**{name: default})
 
 
@@ -323,8 +323,8 @@ def test_a_database_out_of_reach_is_no_wrong_answer_and_is_asked_again(
         more = ["--history", history, "--record", "off", *(["--baseline", baseline] if baseline else [])]
         asking = [*command(server, path, out)[3:], *more]
         done = CliRunner().invoke(app, asking)
-        assert (done.exit_code, done.stderr.count("no answer to ")) == (1, 1)
-        assert "no answer to 1 of 3 questions: own all: no database 'missing.sqlite'" in done.stderr
+        assert (done.exit_code, done.stderr.count("without an answer")) == (1, 1)
+        assert "questions without an answer: 1 of 3: own all: no database 'missing.sqlite'" in done.stderr
         assert "run the same command again" in done.stderr
         scores = json.loads(done.stdout)["strict"]
         assert (scores["not_asked"], scores["judged"], scores["ex"]) == (["2"], 2, 1.0)
@@ -447,7 +447,7 @@ def test_what_could_not_be_asked_is_no_answer_and_is_asked_again(tmp_path: Path)
         script = troubled
         done = CliRunner().invoke(app, command(server, dataset, out)[3:])
         assert done.exit_code == 1
-        assert "no answer to 2 of 6 questions: " in done.stderr
+        assert "questions without an answer: 2 of 6: " in done.stderr
         assert "check the API key" in done.stderr
         for scores in (json.loads(done.stdout)["strict"], json.loads(done.stdout)["official"]):
             assert scores["not_asked"] == ["3", "4"]

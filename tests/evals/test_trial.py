@@ -216,7 +216,7 @@ def test_a_folder_of_another_command_is_left_alone(league_file: Path, tmp_path: 
     out = tmp_path / "out"
     out.mkdir()
     (out / "run.json").write_text(json.dumps({"dataset": "spider"}))
-    with pytest.raises(SettingsError, match="contains a run with dataset='spider'"):
+    with pytest.raises(SettingsError, match="contains a run with dataset=spider"):
         held(league_file, questions(tmp_path, OFFLINE), out, model="offline")
 
 
@@ -272,7 +272,7 @@ def test_the_record_is_looked_at_before_anything_is_asked(league_file: Path, tmp
         *("--out", str(tmp_path / "out"), "--record", str(tmp_path / "file" / "models.jsonl")),
     )
     assert ran.returncode == 2
-    assert "cannot write the record of models" in ran.stderr
+    assert "cannot write" in ran.stderr
     assert not (tmp_path / "out").exists()
 
 
