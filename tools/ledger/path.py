@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -206,10 +207,12 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     addends = [source for source in scope.sources if uses[id(source)] and source not in groups]
     met = _find_met_sources(query, scope) if has_joins else set[int]()
     finest = equal or _find_finest_source(query, scope, links, addends, met)
-    if (subject := finest or next(iter(addends), None)) is None:
+    is_crossed = has_joins and _has_unrelated_source(query, scope, links, conditions, addends)
+    if (subject := finest or next(iter(addends), scope.sources[0] if is_crossed else None)) is None:
         raise NotCountedError(NO_SUBJECT)
     if has_joins and _is_listed_beside(query, scope, subject):
         raise NotCountedError("another part of UNION or EXCEPT reads them too")
+    finest = None if is_crossed else finest
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
     if not any(isinstance(call.this, exp.Star) for call in query.find_aggregates(scope, exp.Count)):
         # Of what is counted through LEFT JOINs to the table between it and others, who has no match is not counted.
@@ -520,6 +523,21 @@ def _read_join_equality(query: Query, condition: QueryCondition) -> JoinEquality
     if condition.clause == "where" and all(joins):
         return None
     return JoinEquality(((first, node.left), (second, node.right)), node)
+
+
+def _has_unrelated_source(
+    query: Query,
+    scope: Scope,
+    links: Sequence[JoinEquality],
+    conditions: Sequence[QueryCondition],
+    addends: Sequence[QuerySource],
+) -> bool:
+    """Whether each row of a source is joined with each of the others; not if CROSS JOIN says so of rows alone."""
+    ends = [[source for source, _ in link.ends] for link in links]
+    ends += [sources for part in conditions if len(sources := query.find_sources(part.node, scope)) > 1]
+    related = {id(source) for sources in ends for source in sources}
+    is_meant = not addends and re.search(r"\bcross\s+join\b", query.sql, re.IGNORECASE)
+    return not is_meant and any(id(source) not in related for source in scope.sources)
 
 
 def _order_join_steps(scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> Iterator[JoinStep]:

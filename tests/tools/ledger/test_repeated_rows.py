@@ -322,3 +322,27 @@ def test_a_count_of_partners_beside_all_rows_is_no_count_of_their_table(
     ledger = keep(sales, f"SELECT {output} FROM sale s {side}JOIN product p ON p.id = s.product_id")
     assert any("rows of product are repeated" in fact for fact in ledger.list_facts(IN_ENGLISH, material=True)) is told
     assert not (side and ledger.list_facts(IN_ENGLISH, material=True))
+
+
+@pytest.mark.parametrize(
+    ("sql", "repeated"),
+    [
+        ("SUM(s.amount) FROM sale s, shop h", 20),
+        ("SUM(s.amount) FROM sale s CROSS JOIN shop h", 20),
+        ("COUNT(*) FROM sale s JOIN shop h ON s.shop = s.shop", 20),
+        ("SUM(s.amount) FROM sale s JOIN product p ON p.id = s.product_id, shop h", 14),
+        ("SUM(s.amount) FROM sale s, (SELECT MAX(day) AS last FROM sale) m", 0),
+        ("SUM(s.amount) FROM sale s, shop h WHERE h.code = 'N'", 0),
+        ("COUNT(*) FROM product p CROSS JOIN shop h", 0),
+    ],
+)
+def test_rows_that_are_joined_with_every_row_of_another_table_are_counted(
+    sales: Database, sql: str, repeated: int
+) -> None:
+    ledger = keep(sales, f"SELECT {sql}")
+    assert [join.repeated for join in ledger.joins if join.repeated] == [repeated] * (repeated > 0)
+    assert ("Rows of sale are repeated" in ledger.line) == (repeated > 0)
+
+
+def test_pairs_that_are_listed_are_no_repetition(sales: Database) -> None:
+    assert not keep(sales, "SELECT p.name, h.town FROM product p, shop h").line
