@@ -105,7 +105,7 @@ def find_sum(path: JoinPath) -> exp.Expr | None:
 
 
 def asks_for_each(question: str, *names: str) -> bool:
-    """Whether a question says "each", "every" or "all" of one of the names of a table and its columns."""
+    """Whether a question says "each", "every" or "all" of a table or one of its columns."""
     stems = {stem for name in names for stem in stem_name(name)}
     question_words = words(question)
     return any(

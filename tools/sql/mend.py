@@ -167,7 +167,7 @@ def _correct_columns(unknown: Iterable[Reference], resolution: NameResolution) -
 
 
 def find_misread_names(query: Query) -> list[str]:
-    """Return the double-quoted words that SQLite reads as texts although only columns can be meant."""
+    """Return the double-quoted words that SQLite reads as texts, but that mean columns."""
     words = (reference for reference in query.resolution.references if reference.kind == "string")
     return [word.column for word in words if word.scope and _is_misread_name(word.node, word.scope, query)]
 
@@ -211,7 +211,7 @@ def _names_column(node: exp.Expr, query: Query, scope: Scope | None = None) -> b
 
 
 def _is_label(text: str, item: exp.Expr, near: str, scope: Scope, query: Query) -> bool:
-    """Whether a text in the SELECT list tells what stands beside it, or from which part of a UNION a row comes."""
+    """Whether a text in the SELECT list labels what stands beside it, or a part of a UNION."""
     select = scope.select
     refs = (ref for ref in query.resolution.references if ref.scope is scope and ref.clause == "select")
     if any(ref.kind == "column" and ref.column.casefold() == near.casefold() for ref in refs):
@@ -240,7 +240,7 @@ _ENUM_ERROR = re.compile(r'invalid input value for enum (?:.*\.)?"?([^".]+)"?: "
 
 @return_default_if_unparsable(None)
 def mend_enum_comparisons(sql: str, error: str, schema: Schema) -> CorrectedQuery | None:
-    """Return the query with an enumeration compared as text; None unless PostgreSQL refused a text that it lacks."""
+    """Return the query with an enumeration compared as text, if PostgreSQL refused one."""
     if (match := _ENUM_ERROR.match(error)) is None:
         return None
     query = Query.of(sql, schema.dialect, schema)
