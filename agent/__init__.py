@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .graph import build_graph
     from .settings import PRESETS, Settings, make_settings
     from .sqlagent import SQLAgent
-    from .verbs import Correction, Saved
+    from .verbs import Correction, SavedAnswer
 
 __all__ = [
     "PRESETS",
@@ -23,7 +23,7 @@ __all__ = [
     "Correction",
     "Event",
     "SQLAgent",
-    "Saved",
+    "SavedAnswer",
     "Settings",
     "TableturnError",
     "build_graph",
@@ -41,6 +41,7 @@ __getattr__ = make_lazy_importer(
         "graph": "build_graph",
         "settings": "PRESETS Settings make_settings",
         "sqlagent": "SQLAgent",
-        "verbs": "Correction Saved",
+        "verbs": "Correction SavedAnswer",
     },
+    renamed={"Saved": "SavedAnswer"},
 )

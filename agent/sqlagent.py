@@ -33,7 +33,7 @@ from .resources import Resources
 from .resources.examples_and_knowledge import KnowledgeSource, LazyExampleStore
 from .resources.factory import ResourceFactory, make_translator_factory
 from .settings import make_settings
-from .verbs import Correction, CorrectionTurn, Lesson, Saved
+from .verbs import Correction, CorrectionTurn, Lesson, SavedAnswer
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -300,7 +300,7 @@ class SQLAgent:
         """
         return Conversation(self if user is None else self.for_user(user), thread or uuid.uuid4().hex)
 
-    def approve(self, answer: Answer, *, question: str = "", shared: bool = False) -> Saved:
+    def approve(self, answer: Answer, *, question: str = "", shared: bool = False) -> SavedAnswer:
         """Save a correct answer as an example for this agent's database.
 
         It is shown when a similar question is asked of the same database, and of no other unless it is shared. Saving
@@ -318,7 +318,7 @@ class SQLAgent:
         """
         return verbs.approve(answer, self.resources, question=question, shared=shared)
 
-    async def aapprove(self, answer: Answer, *, question: str = "", shared: bool = False) -> Saved:
+    async def aapprove(self, answer: Answer, *, question: str = "", shared: bool = False) -> SavedAnswer:
         """Save an answer as `approve` does, without blocking."""
         return await asyncio.to_thread(self.approve, answer, question=question, shared=shared)
 

@@ -65,7 +65,7 @@ _CORRECTED, _EDITED = "a person corrected the query", "a person wrote the query"
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedAnswer:
     """An approved answer, saved as an example.
 
     Attributes:
@@ -93,7 +93,7 @@ class Correction:
     """
 
     answer: Answer
-    saved: Saved
+    saved: SavedAnswer
     proposals: tuple[Entry, ...]
 
 
@@ -141,7 +141,7 @@ class SchemaText:
 
 def approve(
     answer: Answer, resources: Resources, *, question: str = "", shared: bool = False, settings: Settings | None = None
-) -> Saved:
+) -> SavedAnswer:
     """Save an answer as an example of its database, unless it is saved already."""
     sql, wording, simplified = _require_approvable_query(answer, resources), question.strip(), ""
     if not wording:
@@ -160,13 +160,13 @@ def approve(
 
 def _save_example(
     question: str, sql: str, resources: Resources, settings: Settings | None = None, *, author: str = "", **more: Any
-) -> Saved:
+) -> SavedAnswer:
     """Save a correct answer as an example, and remove earlier ones that it replaces."""
     database, store = resources.database, resources.examples.open_store_for_saving()
     example = make_example(database, question, sql, author=author or database.session.identity.name, **more)
     outcome = store.add([example], make_example_verifier(database, (settings or resources.settings).limits))
     old_ids = _find_replaced_example_ids(store, example, database)
-    return Saved(example_id(example), example, outcome.added == 1, store.remove(old_ids))
+    return SavedAnswer(example_id(example), example, outcome.added == 1, store.remove(old_ids))
 
 
 def _require_approvable_query(answer: Answer, resources: Resources) -> str:

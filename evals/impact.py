@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from ..agent.records import convert_cell
 from ..tools.database import Database, Table
+from ..tools.deprecation import make_old_property
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
 from ..tools.examples import database_identity, is_example_of_database, open_existing
 from ..tools.knowledge import Entry, read_knowledge
@@ -251,9 +252,11 @@ class Impact:
         return [change for change in self.changes if change.kind in kinds]
 
     @property
-    def kept(self) -> float | None:
+    def kept_share(self) -> float | None:
         """The share of past answers that certainly stay the same; None if there are none."""
         return len(self.of("same", "broken_before")) / len(self.changes) if self.changes else None
+
+    kept = make_old_property("kept", "kept_share", "0.3")
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts, the changed answers and the undecided answers as a JSON object."""
@@ -261,7 +264,7 @@ class Impact:
         return {
             "answers": n,
             "counts": {kind: len(self.of(kind)) for kind in get_args(ChangeKind)},
-            "kept": self.kept,
+            "kept": self.kept_share,
             "without_model_share": 1 - len(undecided) / n if n else None,
             "changed": [change.as_json() for change in self.of("error", "rows")],
             "unsettled": [change.as_json() for change in undecided],

@@ -13,7 +13,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-from tableturn.evals.trial import TrialOptions, compared, run_trial
+from tableturn.evals.trial import TrialOptions, compare_trials, run_trial
 from tableturn.tools.sample import build_sample
 
 NIGHTS = Path("build/nightly")
@@ -36,7 +36,7 @@ def night(database: str, model: str | None = None) -> int:
         print(f"  fails: {failure['question']}: {failure['why']}")
     good = results["gate"]["met"]
     if last is not None:
-        found = compared(json.loads(last.read_text(encoding="utf-8")), results)
+        found = compare_trials(json.loads(last.read_text(encoding="utf-8")), results)
         print(f"{found['same']} questions as in {last.parent.name}, {len(found['better'])} better")
         for change in found["worse"]:
             print(f"  worse: {change['question']}: {change['why']}")

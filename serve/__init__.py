@@ -7,10 +7,9 @@ app = create_app(agent)  # or: your_app.mount("/data", create_app(agent))
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..tools import make_lazy_importer
-from ..tools.deprecation import warn_deprecated
 
 if TYPE_CHECKING:
     from .app import create_app as create_app
@@ -21,11 +20,6 @@ __all__ = ["ServeSettings", "ServerLimits", "create_app"]
 
 
 # The command line lists its commands without a web framework.
-_find = make_lazy_importer(__name__, {"app": "create_app", "config": "ServerLimits ServeSettings"})
-
-
-def __getattr__(name: str) -> Any:
-    if name != "Limits":
-        return _find(name)
-    warn_deprecated("tableturn.serve.Limits", "use tableturn.serve.ServerLimits", "0.3")
-    return _find("ServerLimits")
+__getattr__ = make_lazy_importer(
+    __name__, {"app": "create_app", "config": "ServerLimits ServeSettings"}, renamed={"Limits": "ServerLimits"}
+)

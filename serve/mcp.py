@@ -283,7 +283,7 @@ def _add_tools(server: MCPServer[Any], find_asker: AskerOf) -> None:
         ],
         question: _SavedQuestion = "",
     ) -> AskResult:
-        """Answer again with what a person says is wrong, for `approve` to save; the right query is saved at once."""
+        """Answer again with a person's correction, for `approve` to save; a right query is saved."""
         asker = find_asker()
         outcome = await asker.correct(await asker.turn(turn), text, question)
         if isinstance(outcome, RunningTurn):
@@ -304,7 +304,7 @@ def _add_tools(server: MCPServer[Any], find_asker: AskerOf) -> None:
         text: Annotated[str, Field(max_length=50_000, description="Empty to remove the lesson.")] = "",
         id: Annotated[str, Field(max_length=64, description="A lesson's id; empty for a new definition.")] = "",  # noqa: A002 - the result's word
     ) -> LessonsResult:
-        """Define (`WORD means MEANING`), or change or remove a lesson. Only when a person has said so."""
+        """Define (`WORD means MEANING`), change or remove a lesson. Only when a person has said so."""
         asker = find_asker()
         resources = asker.agent.resources
         change = partial(verbs.edit_lesson, id, text) if id else partial(verbs.note, text)

@@ -183,7 +183,7 @@ class Asker:
         if turn.thread and await self.agent.conversation(turn.thread).awaits_for():
             raise Busy("this conversation waits for your answer to the agent's question: answer that first")
 
-    async def approve(self, turn: StoredTurn, question: str) -> verbs.Saved:
+    async def approve(self, turn: StoredTurn, question: str) -> verbs.SavedAnswer:
         """Save a turn's answer as an example, as this person found it right."""
         answer, wording = turn.require_answer(), question or turn.wording or ""
         result = await self.run_query(lambda _: verbs.approve(answer, self.agent.resources, question=wording))

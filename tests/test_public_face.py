@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 import tableturn
+from tableturn.evals.impact import Impact
+from tableturn.evals.trial import compared
+from tableturn.tools.deprecation import Deprecated
 
 from tests.test_packaging import imported_names, modules
 
@@ -39,6 +42,26 @@ def test_what_is_not_there_is_told() -> None:
         _ = tableturn.nonsense
 
 
+@pytest.mark.parametrize(
+    ("package", "old", "new"),
+    [
+        ("tableturn.agent", "Saved", "SavedAnswer"),
+        ("tableturn.serve", "Limits", "ServerLimits"),
+    ],
+)
+def test_old_names_are_told_and_work(package: str, old: str, new: str) -> None:
+    with pytest.warns(Deprecated, match=f"{package}.{old}; use {package}.{new}"):
+        assert getattr(import_module(package), old) is getattr(import_module(package), new)
+
+
+def test_old_attributes_are_told_and_work() -> None:
+    with pytest.warns(Deprecated, match=r"Impact\.kept; use kept_share"):
+        assert Impact(()).kept is None
+    assert "pictured" in vars(tableturn.Answer)
+    with pytest.warns(Deprecated, match="use tableturn.evals.trial.compare_trials"), pytest.raises(KeyError):
+        compared({}, {})
+
+
 def test_importing_it_loads_nothing_else() -> None:
     code = (
         "import sys, tableturn\n"
@@ -57,7 +80,7 @@ EVALUATION: dict[str, str] = {
     "agent.model": "BudgetReached ModelRunRecord PromptedTranslator TranslatorOptions TurnBudget append_run_record "
     "check_record_file choose_model_name compute_node_budget explain_model_failure get_model_label "
     "get_record_file_path get_reply_usage read_records resolve_model",
-    "agent.options": "AnnotatorOption EmbeddingOption OFFLINE_LINE PresetOption SettingsOption UrlOption "
+    "agent.options": "AnnotatorOption EmbeddingOption OFFLINE_LINE PresetOption PriceOption SettingsOption UrlOption "
     "expand_options is_model_unnamed",
     "agent.records": "PlainResult Usage convert_cell make_plain_result",
     "agent.settings": "read_settings_file uses_code_result",
@@ -69,6 +92,7 @@ EVALUATION: dict[str, str] = {
     "ReplyError ResultTooLarge SQLParseError SettingsError TableturnError",
     "tools.examples": "ENOUGH_SHARED VERIFIED database_identity get_store_folder has_example_store "
     "is_example_of_database open_existing",
+    "tools.deprecation": "make_old_property warn_deprecated",
     "tools.knowledge": "Entry read_knowledge",
     "tools.linking": "PastTurn STAR",
     "tools.record_files": "decode_text read_file read_json read_lines read_records read_text_file",

@@ -15,11 +15,18 @@ if TYPE_CHECKING:
 __all__ = ["Toolset", "as_tools"]
 
 
-def make_lazy_importer(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+def make_lazy_importer(
+    package: str, places: Mapping[str, str], renamed: Mapping[str, str] | None = None
+) -> Callable[[str], Any]:
     """Return a `__getattr__` for a package that imports names from modules on first use."""
     homes = {name: place for place, names in places.items() for name in names.split()}
 
     def import_name(name: str) -> Any:
+        if renamed and name in renamed:
+            from .deprecation import warn_deprecated
+
+            warn_deprecated(f"{package}.{name}", f"use {package}.{renamed[name]}", "0.3")
+            name = renamed[name]
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f".{homes[name]}", package), name)

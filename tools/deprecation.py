@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from typing import Any
 
 _SKIPPED_PACKAGES = frozenset({"tableturn", "pydantic", "langgraph", "importlib", "_frozen_importlib"})
 """Packages that stand between an old name and the program that uses it."""
@@ -27,3 +28,13 @@ def warn_deprecated(old: str, new: str, since: str) -> None:
         frame.f_globals.get("__name__"),
         frame.f_globals.setdefault("__warningregistry__", {}),  # where Python remembers what it has shown once
     )
+
+
+def make_old_property(old: str, new: str, since: str) -> property:
+    """Return a property for the old name of an attribute, which warns."""
+
+    def get_attribute(self: object) -> Any:
+        warn_deprecated(f"{type(self).__name__}.{old}", f"use {new}", since)
+        return getattr(self, new)
+
+    return property(get_attribute)

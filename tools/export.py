@@ -134,7 +134,7 @@ def write_file(data: bytes, path: str | Path) -> None:
 
 
 def check_export_target(database: Database | None, target: str | Path) -> Path:
-    """Return a target's path, links resolved; raise `ExportError` if no file can be written there."""
+    """Return a target's path, links resolved; raise `ExportError` if it cannot be written."""
     path = Path(os.path.realpath(target))
     if path.exists():
         place = database.location if database else ""

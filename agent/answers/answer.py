@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from ...tools.charts import Chart, ChartRequest, Spec, choose, make_spec, parse_request
+from ...tools.deprecation import make_old_property
 from ...tools.export import export_rows
 from ...tools.formats import PLAIN
 from ...tools.labels import Labels, choose_locale
@@ -197,9 +198,11 @@ class Answer(AnswerRecord):
         return self._call_chart_function(lambda: make_spec(drawing)) if drawing else None
 
     @property
-    def pictured(self) -> bool:
+    def asks_for_chart(self) -> bool:
         """Whether the question asks for a chart."""
         return self._chart_request is not None
+
+    pictured = make_old_property("pictured", "asks_for_chart", "0.3")
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """Return the rows as CSV; texts that look like formulas get an apostrophe.

@@ -196,7 +196,7 @@ def _save_entry(answers: ConversationAnswers, save: Callable[[Resources, Cancell
     return text if old is None or (old.text, old.sql) == (entry.text, entry.sql) else f"{text}\nreplaces: {old.line}"
 
 
-def _format_saved(answers: ConversationAnswers, saved: verbs.Saved) -> str:
+def _format_saved(answers: ConversationAnswers, saved: verbs.SavedAnswer) -> str:
     resources = answers.resources
     scope = "every database" if saved.example.shared else f"{resources.database.name} alone"
     if not saved.new:

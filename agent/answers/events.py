@@ -55,7 +55,7 @@ class Event:
     """An event in the stream of a turn.
 
     Attributes:
-        kind: See `EventKind`.
+        kind: One of `EventKind`.
         name: The node that sent it, or the progress event's name (`linked`, `executing`, `executed`, `revising`).
         data: The content, by kind. `reading`: question. `linked`: tables. `sql_delta`: text, draft (a number from 1;
             pieces with the same number belong to one draft). `sql`: sql. `rows`: sql, columns, row_count, error.

@@ -46,7 +46,7 @@ def render_answer_json(answer: Answer) -> dict[str, Any]:
         "answered": answer.answered,
         "headings": answer.headings,
     }
-    fields["chart"] = answer.chart if answer.pictured else None
+    fields["chart"] = answer.chart if answer.asks_for_chart else None
     fields["notes"], fields["note_kinds"] = answer.notes, answer.note_kinds
     fields["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
     fields["estimate"] = dump_estimate(answer.estimate)

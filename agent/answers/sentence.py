@@ -154,7 +154,7 @@ def fill_sentence(
 def names_other_value(
     attempt: Attempt, query: Query, known: str, find_values: Callable[[str], Sequence[ValueMatch]]
 ) -> bool:
-    """Whether a sentence names a stored value that neither the question, the query nor the result has.
+    """Whether a sentence names a stored value that question, query and result lack.
 
     Args:
         attempt: The query with its result and its writer's sentence.

@@ -258,7 +258,7 @@ class ComparingSentence:
         return True
 
     def _do_extremes_match_words(self) -> bool:
-        """Whether words such as `highest` and `lowest` come in the order of the cells they are about."""
+        """Whether words such as `highest` and `lowest` come in the order of their cells."""
         ends = [self.table.find_extremes(placeholder) for placeholder in self.places]
         kinds = {"high": "max", "low": "min"}
         word_ends = [end for word in self.words for kind, end in kinds.items() if self._is_of_kind(word, kind)]

@@ -128,7 +128,7 @@ def show_answer(
         text = text.replace(f" {note.text}", "") if caption and note.kind == "cut" else text
     if text:
         console.print(Text(sanitize_text(text), style="bold" if answer.answered else "bold yellow"))
-    drawing = answer.drawn if answer.answered and answer.pictured else None
+    drawing = answer.drawn if answer.answered and answer.asks_for_chart else None
     if not _is_result_in_text(answer, brief) and (drawing is None or drawing.kind != "bar"):
         caption += f"; {labels.say('more_shows')}" if caption and brief and console.is_terminal else ""
         hint = "/wide: all columns" if brief else ""
@@ -137,7 +137,7 @@ def show_answer(
         from ...tools.charts.draw import draw_chart
 
         console.print(draw_chart(drawing, console))
-    elif answer.answered and answer.pictured:
+    elif answer.answered and answer.asks_for_chart:
         console.print(Text(labels.say("no_chart"), style="dim"))
     if answer.sql and not (brief and answer.answered):
         # What colours it is slow to load, and a file or a pipe takes none.

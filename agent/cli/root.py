@@ -89,7 +89,7 @@ class RootCommandGroup(TyperGroup):
     """What to use, for one release, instead of a command or an option of 0.2; plug-ins add theirs."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Store the typed arguments, to report a removed command or option; read `--price 1 2` as `--price 1,2`."""
+        """Store the typed arguments, for `invoke`; read `--price 1 2` as `--price 1,2`."""
         ctx.obj = [*args]
         at = args.index("--price") + 1 if "--price" in args else len(args)
         if re.fullmatch(r"[\d.]+,[\d.]+", prices := ",".join(args[at : at + 2])):

@@ -1,4 +1,4 @@
-"""Whether an answer is trusted, by error bounds that `tableturn trust fit` writes."""
+"""Trust in answers, by error bounds that `tableturn trust fit` writes."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def _is_malformed_reply_error(error: Exception) -> bool:
 
 
 def _find_server_address(error: Exception) -> str:
-    """Return the address of a server that could not be reached, without the path, and where it redirects."""
+    """Return the address of a server out of reach, and of where it redirects."""
     addresses: list[str] = []
     for cause in _list_causes(error) if "Connect" in type(error).__name__ else ():
         with suppress(RuntimeError):  # httpx's where an error has no request

@@ -287,14 +287,14 @@ class FinishedRun:
         questions = {question.id: question for question in self.dataset.questions}
         missing = self.results["strict"]["not_asked"]
         verdicts = [
-            Verdict(questions[row["id"]], row["sql"], row["ex"], valid=row["valid"], asked=row["id"] not in missing)
+            Verdict(questions[row["id"]], row["sql"], row["ex"], valid=row["valid"], was_asked=row["id"] not in missing)
             for row in self.results["questions"]
         ]
         return [verdict for verdict in verdicts if verdict.question.golds]
 
     def find_disagreements(self) -> dict[JudgeCase, RuledAnswer]:
         """Return the outcomes, by the rulings, of answers that run but do not match gold."""
-        answers = [verdict for verdict in self.list_gold_verdicts() if verdict.asked and verdict.sql.strip()]
+        answers = [verdict for verdict in self.list_gold_verdicts() if verdict.was_asked and verdict.sql.strip()]
         verdicts = [verdict for verdict in answers if verdict.ex is None or (verdict.valid and not verdict.ex)]
         outcomes = apply_rulings(self.dataset, verdicts, self.rulings)
         return {JudgeCase(row.question, row.sql, row.question.golds[0]): outcomes[row.question.id] for row in verdicts}

@@ -226,7 +226,7 @@ def format_scores_line(scores: Mapping[str, Any], verdicts: Iterable[Verdict]) -
     """Return a line with EX by gold, EX by verdict, and the number of answers per verdict."""
     if scores["low"] is None:
         return "EX by gold -, by verdict -: nothing was asked"
-    outcomes = [verdict.ex for verdict in verdicts if verdict.asked and verdict.ex is not None]
+    outcomes = [verdict.ex for verdict in verdicts if verdict.was_asked and verdict.ex is not None]
     by_gold = format_percent(sum(outcomes) / len(outcomes) if outcomes else None)
     # Gold that cannot be run judges nothing, a person still can.
     bases = ("", "") if len(outcomes) == scores["n"] else (f" of {len(outcomes)}", f" of {scores['n']}")
@@ -254,7 +254,7 @@ def apply_rulings(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterab
         return {
             verdict.question.id: adjudicator.outcome(verdict.question, verdict.sql, verdict.ex, verdict.valid)
             for verdict in verdicts
-            if verdict.asked
+            if verdict.was_asked
         }
 
 

@@ -87,7 +87,7 @@ MAX_IDS = 10  # the number of questions that are named one by one
 
 def warn_of_doubtful_verdicts(verdicts: Sequence[Verdict]) -> None:
     """Warn of unjudged questions and of disputed gold queries, and name a few of each."""
-    failures = [verdict for verdict in verdicts if verdict.ex is None and verdict.asked and verdict.question.golds]
+    failures = [verdict for verdict in verdicts if verdict.ex is None and verdict.was_asked and verdict.question.golds]
     for verdict in failures[:MAX_IDS]:
         warn(f"note: {verdict.question.id} is not judged: {verdict.error}")
     if len(failures) > MAX_IDS:
@@ -388,7 +388,7 @@ def impact(
         raise SettingsError("there are no past answers to replay: pass --history or --examples")
     effects = replay(old_state, new_state, past)
     fields = effects.as_json()
-    is_met = gate is None or (effects.kept is not None and effects.kept >= gate)
+    is_met = gate is None or (effects.kept_share is not None and effects.kept_share >= gate)
     if as_json:
         say(json.dumps({**fields, "gate": None if gate is None else {"least": gate, "met": is_met}}))
     else:

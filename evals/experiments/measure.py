@@ -401,7 +401,7 @@ def _run_row(
                 answers = run_evaluation(
                     run_spec, dataset, place, jobs=setup.jobs, listener=listener, part=sample, annotations=out
                 )
-            if missing := [record for record, _ in answers if not record.asked]:
+            if missing := [record for record, _ in answers if not record.was_asked]:
                 raise ModelError(f"{len(missing)} of {len(answers)} questions could not be asked ({missing[0].text})")
             repeats[-1].append(results := RunResults(sample, answers))
             write_results(results.as_json(run_spec), place)

@@ -149,12 +149,12 @@ class Verdict:
     valid: bool = False  # whether it runs
     hardness: str = ""  # Spider's level, or the dataset's own; empty if the gold has none
     error: str = ""  # why a prediction does not run, or why the gold cannot be judged by; empty otherwise
-    asked: bool = True  # whether there was a prediction, or room for one: False if it could not be asked
+    was_asked: bool = True  # whether there was a prediction, or room for one: False if it could not be asked
     broken: bool = False  # whether the question of a trial is at fault: none of its own queries runs
 
     def mark_as_not_asked(self, reason: str) -> Verdict:
         """Return the verdict without an outcome: model or database was out of reach."""
-        return replace(self, ex=None, em=None, valid=False, error=_NOT_ASKED + reason, asked=False)
+        return replace(self, ex=None, em=None, valid=False, error=_NOT_ASKED + reason, was_asked=False)
 
 
 class ClauseJudge(ClosingContext):
@@ -345,7 +345,7 @@ ErrorClass = Literal["no answer", "does not run", "gold error", "DB value", "imp
 def classify_error(verdict: Verdict, clauses: ClauseJudge) -> ErrorClass | None:
     """Return the category of a wrong answer; None for a right one."""
     question, sql = verdict.question, verdict.sql
-    if verdict.ex or not verdict.asked:
+    if verdict.ex or not verdict.was_asked:
         return None
     if question.disputed or verdict.ex is None:
         return "gold error"

@@ -67,8 +67,8 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         by_hardness={level: by_level[level] for level in levels},
         by_turn=score_by_group(lambda verdict: str(verdict.question.turn) if verdict.question.turn <= 4 else ">4"),
         by_database=score_by_group(lambda verdict: verdict.question.database),
-        unjudged=[verdict.question.id for verdict in verdicts if verdict.ex is None and verdict.asked],
-        not_asked=[verdict.question.id for verdict in verdicts if not verdict.asked],
+        unjudged=[verdict.question.id for verdict in verdicts if verdict.ex is None and verdict.was_asked],
+        not_asked=[verdict.question.id for verdict in verdicts if not verdict.was_asked],
         disputed={verdict.question.id: verdict.question.disputed for verdict in verdicts if verdict.question.disputed},
     )
 

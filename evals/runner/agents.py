@@ -272,7 +272,7 @@ class AgentAnswerer:
                 # Turns that were answered before are taken again if a later one builds on them; replies are cached.
                 for turn in turns[: turns.index(to_do[-1]) + 1]:
                     record = await watch_turn(turn, _ask_turn(turn, agent, conversation))
-                    if not record.asked:
+                    if not record.was_asked:
                         yield replace(record, id=to_do[0].id)
                         return
                     if turn.id not in records:
@@ -410,7 +410,7 @@ class TurnByTurnAnswerer:
             if record is None:
                 record = await watch_turn(turn, self._answer_and_record_turn(turn, tuple(past)))
                 yield record
-                if not record.asked and self.history == "predicted":
+                if not record.was_asked and self.history == "predicted":
                     return
             past.append(PastTurn(turn.text, sql=turn.golds[0] if self.history == "gold" else record.sql))
 

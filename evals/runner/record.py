@@ -77,7 +77,7 @@ class TurnRecord:
     evidence: Mapping[str, float] | None = None
 
     @property
-    def asked(self) -> bool:
+    def was_asked(self) -> bool:
         """Whether model and database were in reach, so that the record has an answer."""
         return self.status != NOT_ASKED
 

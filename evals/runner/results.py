@@ -43,7 +43,7 @@ question was answered as it was meant without asking.
 def classify_outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
     """Classify the outcome of a question, such as answered rightly or declined wrongly."""
     goal, asked, declined = verdict.question.expected_outcome, record.has_asked_back, record.status == "unanswerable"
-    if not record.asked or (goal != "decline" and verdict.ex is None):
+    if not record.was_asked or (goal != "decline" and verdict.ex is None):
         return "not_judged"
     if goal == "decline":
         return "declined_rightly" if declined else "asked_needlessly" if asked else "answered_wrongly"
@@ -133,7 +133,7 @@ class RunResults:
         """The official verdicts on answers to questions with a gold query."""
         with make_official_judge(self.dataset) as judge:
             pairs = [(judge.judge(strict.question, record.sql), record) for record, strict in self.answers_with_gold]
-        return [verdict if record.asked else verdict.mark_as_not_asked(record.text) for verdict, record in pairs]
+        return [verdict if record.was_asked else verdict.mark_as_not_asked(record.text) for verdict, record in pairs]
 
     @property
     def answers_with_gold(self) -> list[JudgedAnswer]:

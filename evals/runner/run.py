@@ -69,7 +69,7 @@ class RunJournal(ClosingContext):
     def __init__(self, path: Path) -> None:
         self._path = path
         latest = read_journal(path)
-        self.records = {name: record for name, record in latest.items() if record.asked}
+        self.records = {name: record for name, record in latest.items() if record.was_asked}
         self.unasked_ids = latest.keys() - self.records.keys()
         self._file = path.open("ab")
         try:
@@ -95,7 +95,7 @@ class RunJournal(ClosingContext):
         self._file.write(json.dumps(asdict(record)).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
-        if record.asked:
+        if record.was_asked:
             self.records[record.id] = record
 
 
@@ -349,14 +349,14 @@ class _EvaluationRun:
             reason = ""
             async for record in self.answering.answers(turns, records):
                 self.journal.add(record)
-                self.failures_in_a_row = 0 if record.asked else self.failures_in_a_row + 1
+                self.failures_in_a_row = 0 if record.was_asked else self.failures_in_a_row + 1
                 if self.failures_in_a_row == GIVE_UP_AFTER:
                     raise RunStopped(
                         f"stopped: {GIVE_UP_AFTER} questions in a row could not be asked ({record.text}); "
                         f"{len(self.journal.records)} of {len(self.dataset.questions)} are answered, "
                         "and the same command continues from there"
                     )
-                reason = reason if record.asked else record.text
+                reason = reason if record.was_asked else record.text
                 await self._judge_record(open_turns.pop(record.id), record)
             # After a turn that could not be asked, none is.
             for turn in open_turns.values():
@@ -384,7 +384,7 @@ class _EvaluationRun:
             verdict = await self._run_in_judge_thread(self.judge, turn, record)
         except DatabaseUnavailable as error:
             verdict = Verdict(turn, record.sql, error=f"{UNREACHABLE}: {error}")
-        verdict = verdict if record.asked else verdict.mark_as_not_asked(record.text)
+        verdict = verdict if record.was_asked else verdict.mark_as_not_asked(record.text)
         self.done[turn.id] = (record, verdict)
         self.listener(record, verdict)
 
@@ -408,7 +408,7 @@ class RunProgress(Progress):
     def __call__(self, record: TurnRecord, verdict: Verdict) -> None:
         """Count one more question."""
         (prompt, completion), counts = record.tokens, self._counts
-        counts.update(calls=record.calls, prompt=prompt, completion=completion, not_asked=int(not record.asked))
+        counts.update(calls=record.calls, prompt=prompt, completion=completion, not_asked=int(not record.was_asked))
         counts.update(judged=int(verdict.ex is not None), right=int(verdict.ex is True))
         share = format_percent(counts["right"] / counts["judged"] if counts["judged"] else None)
         text = f"{self._score} {share}  {counts['calls']} calls  {counts['prompt'] + counts['completion']} tokens"

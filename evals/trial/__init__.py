@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .question import TrialQuestion, build_trial_schema, read_trial_questions
-from .run import TrialOptions, compared, run_trial
+from .run import TrialOptions, compare_trials, run_trial
+from .run import compared as compared  # its old name
 
-__all__ = ["TrialOptions", "TrialQuestion", "build_trial_schema", "compared", "read_trial_questions", "run_trial"]
+__all__ = ["TrialOptions", "TrialQuestion", "build_trial_schema", "compare_trials", "read_trial_questions", "run_trial"]

@@ -17,6 +17,7 @@ from typing import Any
 from ...agent import SQLAgent, make_settings
 from ...agent.evidence import TrustBound, compute_fingerprints, write_trust_bound
 from ...tools.database import Database
+from ...tools.deprecation import warn_deprecated
 from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.examples import VERIFIED, database_identity
 from ...tools.whole_files import append_lines, write_text_atomically
@@ -103,7 +104,7 @@ def run_trial(
     if results["not_asked"]:
         return results
     if previous is not None:
-        results["compared"] = compared(previous, results)
+        results["compared"] = compare_trials(previous, results)
         if results["compared"]["as_before"]:
             results["recorded"] = previous.get("recorded", "")
         write_text_atomically(out / "previous.json", (out / RESULTS_FILE).read_text(encoding="utf-8"))
@@ -147,7 +148,7 @@ class TrialJudge:
     def judge(self, question: GoldTurn, record: TurnRecord) -> Verdict:
         """Judge an answer; `error` of the verdict says why the answer is not accepted."""
         verdict = self._judge_answer(question, record)
-        outcomes = [self._get_outcome(sql) for sql in self._turns[question.id].sql] if record.asked else []
+        outcomes = [self._get_outcome(sql) for sql in self._turns[question.id].sql] if record.was_asked else []
         if outcomes and all(isinstance(outcome, QueryError) for outcome in outcomes):  # whatever was answered
             reason = f"the question's own query does not run: {outcomes[0]}"
             return replace(verdict, ex=False, error=reason, broken=True)
@@ -249,7 +250,7 @@ def _collect_question_outcomes(results: Mapping[str, Any]) -> list[dict[str, Any
     return summaries
 
 
-def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def compare_trials(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """Compare two trials, question by question.
 
     A question is the same by its words: without ids, numbers move with what is put in between. One whose words or
@@ -287,6 +288,12 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
         **{word: [question["id"] for question in questions] for word, questions in groups.items()},
         **{f"{word}_questions": [question["question"] for question in questions] for word, questions in groups.items()},
     }
+
+
+def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Call `compare_trials` by its old name, with a warning."""
+    warn_deprecated("tableturn.evals.trial.compared", "use tableturn.evals.trial.compare_trials", "0.3")
+    return compare_trials(before, now)
 
 
 def fit_trust_bound(

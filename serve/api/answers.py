@@ -175,5 +175,5 @@ async def forget(id_: _LessonId, asker: AskerHere) -> None:
     await asker.run_query(lambda _: verbs.forget(id_, asker.agent.resources))
 
 
-def _dump_saved_answer(result: verbs.Saved) -> dict[str, Any]:
+def _dump_saved_answer(result: verbs.SavedAnswer) -> dict[str, Any]:
     return {"id": result.id, "question": result.example.question, "new": result.new, "replaced": result.replaced}

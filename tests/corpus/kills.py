@@ -269,7 +269,9 @@ def _evals(home: Home, kills: int) -> None:
         else:
             home.start(*arguments).kill(0, home.chance.uniform(0, 0.1), ready)
         kept = home.read(
-            lambda journal=journal: {f"answer {name}" for name, record in read_journal(journal).items() if record.asked}
+            lambda journal=journal: {
+                f"answer {name}" for name, record in read_journal(journal).items() if record.was_asked
+            }
         )
         home.outcome.compare(told, kept)
         told = kept

@@ -387,7 +387,7 @@ def test_a_server_that_is_down_ends_the_run_after_a_few_questions_and_other_data
         assert told.startswith(
             f"stopped: {GIVE_UP_AFTER} questions in a row could not be asked (postgresql://127.0.0.1:1/shop cannot be "
         )
-        assert [name for name, record in read_journal(out / "journal.jsonl").items() if record.asked] == answered
+        assert [name for name, record in read_journal(out / "journal.jsonl").items() if record.was_asked] == answered
 
 
 def test_a_run_goes_on_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -453,7 +453,7 @@ def test_what_could_not_be_asked_is_no_answer_and_is_asked_again(tmp_path: Path)
             assert scores["not_asked"] == ["3", "4"]
             assert (scores["n"], scores["judged"], scores["ex"], scores["unjudged"]) == (6, 4, 1.0, [])
             assert (scores["interactions"]["n"], scores["interactions"]["judged"]) == (3, 2)
-        assert not read_journal(out / "journal.jsonl")["3"].asked
+        assert not read_journal(out / "journal.jsonl")["3"].was_asked
         script = answering
         again = CliRunner().invoke(app, command(server, dataset, out)[3:])
     assert again.exit_code == 0, again.stderr
@@ -490,7 +490,7 @@ def test_questions_that_are_always_refused_keep_no_other_from_being_asked(tmp_pa
             done = CliRunner().invoke(app, command(server, dataset, out)[3:])
             assert done.exit_code == 1
             records = read_journal(out / "journal.jsonl").values()
-            assert sum(record.asked for record in records) == answered, done.stderr
+            assert sum(record.was_asked for record in records) == answered, done.stderr
 
 
 async def test_a_run_inside_an_event_loop(tmp_path: Path) -> None:
@@ -522,7 +522,7 @@ def test_a_reply_that_never_comes_is_no_answer(tmp_path: Path) -> None:
                 spec, read_questions(path), tmp_path / str(number), jobs=1, listener=silent
             )
         # A prompt that is too long is so whenever it is asked.
-        assert (record.asked, verdict.ex) == ((True, False) if trouble.status == 400 else (False, None))
+        assert (record.was_asked, verdict.ex) == ((True, False) if trouble.status == 400 else (False, None))
 
 
 def test_results_hold_no_password(tmp_path: Path) -> None:

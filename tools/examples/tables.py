@@ -156,7 +156,7 @@ class ChromaBackend:
     """The same tables in Chroma, each a collection that is marked with the embedding's name."""
 
     def __init__(self, location: str | Path, embedding: str) -> None:
-        """Open or make the store in a folder, or at a Chroma server's URL, as `ExampleStore.open` says."""
+        """Open or make the store in a folder or at a Chroma server's URL."""
         if "://" not in str(location):
             location = Path(location).absolute()  # Chroma shares clients by path, and opens files again later
         self._embedding = embedding

@@ -585,7 +585,7 @@ def _add_conditions(query: Query, step: JoinStep, others: Sequence[QueryConditio
 
 
 def find_row_table(query: Query, source: QuerySource) -> TableSchema | None:
-    """Return the table whose rows a source gives, all or some; None if a sub-query changes the rows."""
+    """Return the table whose rows a source gives; None if a sub-query changes the rows."""
     while source.table is None:
         scope = query.find_scope(source.query.unnest()) if source.query is not None else None
         if scope is None or len(scope.sources) != 1 or any(map(scope.select.args.get, SHAPING)):

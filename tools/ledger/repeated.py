@@ -1,4 +1,4 @@
-"""How often joins repeat rows, and what keys and values say of partners that rows should have."""
+"""Rows that joins repeat, and the partners that rows should have by keys and values."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _refers_to_one_row(query: Query, run: _Run, step: JoinStep) -> bool:
 
 
 def _refers_to_key(query: Query, step: JoinStep) -> bool | None:
-    """Return whether a join looks up rows by what tells them apart, going by keys; None if unknown."""
+    """Whether a join looks up rows by a key; None if unknown."""
     source, (before, *more) = step.source, step.before
     if more:
         return False

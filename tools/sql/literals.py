@@ -94,7 +94,7 @@ def _look_up_literals(
     is_empty: bool,
     left: Iterator[int],
 ) -> Iterator[SearchedLiteral]:
-    """Yield at most `left` literals compared with one column, each with whether the database has it."""
+    """Yield up to `left` literals compared with a column, each with whether it is there."""
     literals: list[tuple[_ComparedLiteral, str, str, bool]] = []
     is_pattern, is_cut = isinstance(node, exp.Like | exp.ILike), False
 
@@ -224,7 +224,7 @@ def _unwrap(node: exp.Expr) -> exp.Expr:
 
 
 def _find_alternatives(node: exp.Expr, query: Query) -> exp.Expr:
-    """Return the OR that compares one column with texts and has the comparison; else the comparison."""
+    """Return the OR of a column's comparisons with texts; a comparison alone if none."""
     condition = node
     while isinstance(condition.parent, exp.Or | exp.Paren):
         condition = condition.parent

@@ -167,7 +167,7 @@ def _correct_columns(unknown: Iterable[Reference], resolution: NameResolution) -
 
 
 def find_misread_names(query: Query) -> list[str]:
-    """Return the double-quoted words that SQLite reads as texts although only columns can be meant."""
+    """Return the double-quoted words that SQLite reads as texts, but that mean columns."""
     words = (reference for reference in query.resolution.references if reference.kind == "string")
     return [word.column for word in words if word.scope and _is_misread_name(word.node, word.scope, query)]
 
@@ -307,7 +307,7 @@ _ENUM_ERROR = re.compile(r'invalid input value for enum (?:.*\.)?"?([^".]+)"?: "
 
 @return_default_if_unparsable(None)
 def mend_enum_comparisons(sql: str, error: str, schema: Schema) -> CorrectedQuery | None:
-    """Return the query with an enumeration compared as text; None unless PostgreSQL refused a text that it lacks."""
+    """Return the query with an enumeration compared as text, if PostgreSQL refused one."""
     if (match := _ENUM_ERROR.match(error)) is None:
         return None
     query = Query.of(sql, schema.dialect, schema)

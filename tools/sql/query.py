@@ -428,7 +428,7 @@ class Query(ParsedQuery):
     # What FROM gives
 
     def find_single_values(self, scope: Scope, source: QuerySource) -> list[tuple[SourceColumn, int]]:
-        """Return the columns that have one value per row of a source, each with the source that sets it."""
+        """Return the columns with one value per row of a source, each with the source that sets it."""
         order, present, given = [*map(id, scope.sources)], {id(source)}, list[tuple[SourceColumn, int]]()
         for condition in reversed(self.conditions(scope)):  # a later join may tell that no row lacks an earlier source
             part, holds = condition.node, condition.is_required or id(condition.source) in present

@@ -228,7 +228,7 @@ class _NameResolver:
             self._resolve_on(join, scope, start)
 
     def _resolve_on(self, join: exp.Join, scope: Scope, start: int) -> None:
-        """Resolve an ON by the sources from `start` on; names that these lack by the others before it."""
+        """Resolve an ON by the sources from `start` on, what these lack by those before it."""
         on, sources, count = join.args.get("on"), scope.sources, len(self.references)
         if on is None:
             return

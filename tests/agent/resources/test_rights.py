@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from tableturn.agent import Saved, SQLAgent, TableturnError, verbs
+from tableturn.agent import SavedAnswer, SQLAgent, TableturnError, verbs
 from tableturn.tools.database import Database, Identity, Permissions, PermissionsFile, Rights, Session
 from tableturn.tools.errors import AuditError, DatabaseUnavailable, ExampleRefused, KnowledgeError, SettingsError
 from tableturn.tools.examples import ExampleStore, example_id, make_example
@@ -341,7 +341,7 @@ def staff(tmp_path: Path) -> Iterator[SQLAgent]:
         yield agent
 
 
-def approved(staff: SQLAgent, user: str, sql: str, question: str = TEAM) -> Saved:
+def approved(staff: SQLAgent, user: str, sql: str, question: str = TEAM) -> SavedAnswer:
     agent = staff.for_user(user)
     return agent.correct(agent.ask("How many?", settings={"verified": False}), sql, question=question).saved
 

@@ -103,7 +103,7 @@ class CsvReader:
         return self.connection.execute(f"SELECT {select_list} FROM {source}").fetchall()
 
     def count_uneven_lines(self, options_sql: str = "") -> tuple[int, int]:
-        """Return the number of lines that `SKIPPING` leaves out, with more options, and of all lines."""
+        """Return the numbers of lines that `SKIPPING` leaves out, and of all lines."""
         lines = self.options.replace(SKIPPING, f"{PADDING}, strict_mode = false")
         readers = (replace(self, options=options) for options in (self.options + options_sql, lines))
         kept, every = (int(reader.rows("count(*)")[0][0]) for reader in readers)

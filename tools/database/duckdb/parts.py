@@ -1,4 +1,4 @@
-"""Rows that equal the sum of others by how a table is built: indented, by period, or by year."""
+"""Rows that are sums of others by a table's layout: indented, by period, or by year."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Row = tuple[int, dict[int, Decimal]]
 
 
 def find_sums_by_layout(rows: Sequence[Cells], places: Sequence[int]) -> set[int]:
-    """Return the places of rows that the layout shows to be sums: of indented rows, of periods, of entities."""
+    """Return the places of rows that are sums: of indented rows, of periods, of entities."""
     places = [at for at in places if len(rows[at]) == len(rows[places[0]])]
     width = len(rows[places[0]]) if places else 0
     years = {place for place in range(width) if all(is_year(rows[at][place]) for at in places)}

@@ -12,7 +12,7 @@ from .rows import MONTH, Cells, find_texts, fold_cell
 
 
 def _compile_labels() -> tuple[str, ...]:
-    """Return the patterns in data/totals.toml: what may be, and what is, a total's label; means, taxes."""
+    """Return the patterns in data/totals.toml: possible and certain labels, means, taxes."""
     content = files(__package__ or "").joinpath("data", "totals.toml").read_text(encoding="utf-8")
     patterns = {key: "|".join(map(re.escape, listed)) for key, listed in tomllib.loads(content).items()}
     measures = "|".join(f"(?P<{name}>{patterns[name]})" for name in MEASURES)
@@ -44,7 +44,7 @@ def find_total_word(cell: object) -> str:
 
 
 def is_total_label(label: str, groups: Collection[str]) -> bool:
-    """Whether a text with a total's word has nothing beside it but a period, a kind, or the name of a group."""
+    """Whether a total's word has nothing beside it but a period, a kind, or a group's name."""
     short = label.strip(" \t:*\u00a0")
     match = TOTAL.fullmatch(short)
     if not match or PLAIN_TOTAL.fullmatch(short):

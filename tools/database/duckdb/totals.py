@@ -113,7 +113,7 @@ class TotalRows:
         return sums | taxes | measures if not is_turned else set()
 
     def _find_certain_labels(self, header: Cells) -> set[int]:
-        """Return the labelled rows that are called total alone, or by a period, a kind or a group of rows."""
+        """Return the rows labelled as a total alone, or of a period, a kind or a group of rows."""
         certain = {at for at, label in self._labels.items() if is_total_label(str(label), ())}
         if certain == self._labels.keys():
             return certain
@@ -128,7 +128,7 @@ class TotalRows:
         }
 
     def _is_filled_in(self, at: int) -> bool:
-        """Whether a row has texts, beside its label, that no row beside it has, as a city or a person."""
+        """Whether a row has texts, such as a city, that no row beside it has."""
         place = bisect_left(self._places, at)
         beside = [self._rows[other] for other in self._places[max(0, place - 1) : place + 2] if other != at]
         own = [
@@ -206,7 +206,7 @@ class TotalRows:
         return set()
 
     def _find_group_means(self, without: Collection[int]) -> set[int]:
-        """Return the rows called like a group's mean, as `East Average`, that equal the mean of its rows."""
+        """Return the rows that are a group's mean by name, as `East Average`, and by value."""
         groups: dict[str, list[int]] = {}
         for at in self._places:
             texts = find_texts(self._rows[at]) if at not in self._labels and at not in without else []
@@ -344,7 +344,7 @@ class TotalRows:
 def _find_end_of_parts(
     rows: Sequence[tuple[int, list[Decimal]]], start: int, depth: int, parents: set[int]
 ) -> int | None:
-    """Return where the parts of a row end, and add it to `parents`; None if no rows below add up to it."""
+    """Return where a row's parts end, and add it to `parents`; None if it has no parts."""
     place, rest = rows[start]
     wholes = rest
     end: int | None = start + 1
@@ -358,5 +358,5 @@ def _find_end_of_parts(
 
 
 def _join_texts(row: Cells) -> str:
-    """Return the texts of a row as one, the last first: rows of a group share the first, which may be long."""
+    """Return the texts of a row as one, the last first: a group's rows share the first."""
     return " ".join(str(row[place]) for place in reversed(find_texts(row)))

@@ -125,7 +125,7 @@ def _is_range_empty(low: str | float, high: str | float) -> bool:
 
 
 def _count_days(first: str, second: str) -> int:
-    """Return the days from one date to another in whatever way their times are rounded; 0 if none or no dates."""
+    """Return the days between two dates, however their times are rounded; 0 if no dates."""
     times = match_time(first), match_time(second)
     try:
         dates = [date.fromisoformat(time[0][:10]) for time in times if time and not time["zone"]]
