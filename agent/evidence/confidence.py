@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...tools.labels import Labels
 from ...tools.readings import Agreement
 from ..advice import with_fallback
+from ..context.task_inputs import get_full_question
 from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
 from ..records import Attempt, QueryComplexity, Status, Turn
 from ..resources import Run
@@ -61,6 +63,8 @@ WITHOUT_WORD = ("unexpected", "joins", "nested", "columns", "readings differ", "
 
 Beside the word of a careful and of a hasty reader none of them told right answers from wrong ones any better.
 """
+
+_LINK, _FIGURE = re.compile(r"://|\bwww\.|\w\.[^\W\d_]{2,}/"), re.compile(r"\d{2,}")
 
 NO_REACH = QueryComplexity(0.0, 0, 0)
 
@@ -194,9 +198,11 @@ def list_answer_doubts(
     comparison: ResultComparison | None = None,
     attempts: Sequence[Attempt] = (),
     labels: Labels | None = None,
+    question: str = "",
 ) -> list[str]:
     """Return the reasons to doubt an answer, in the language of the labels.
 
+    A model's own words with a link, or with a figure of neither the question nor the query, are not told.
     Other readings of the question, rows that are lost and values that no row has are told in the answer itself.
     """
     doubts, labels = list[str](), labels or Labels()
@@ -212,8 +218,11 @@ def list_answer_doubts(
         doubts.append(labels.say("misread_names", len(attempt.misread), names=names))
     if attempt.result is not None and is_empty_or_zero_result(attempt.result):
         doubts += attempt.never
-    if attempt.comments.doubt and evidence.sure is not None and evidence.sure < DOUBTED:
-        doubts.append(labels.say("model_says", words=_shorten_to_one_line(attempt.comments.doubt)))
+    words = _shorten_to_one_line(attempt.comments.doubt)
+    is_unsure = evidence.sure is not None and evidence.sure < DOUBTED
+    is_told = not _LINK.search(words) and {*_FIGURE.findall(words)} <= {*_FIGURE.findall(f"{question} {attempt.sql}")}
+    if words and is_unsure and is_told:
+        doubts.append(labels.say("model_says", words=words))
     if evidence.unfinished:
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [compare_attempts(attempt, other) for other in others].count(False)
@@ -273,7 +282,7 @@ def assess_answer_confidence(
     model = run.translator.model
     past = read_model_track_record(model, run.resources.database.name, path) if path else ModelTrackRecord()
     signals = evidence.compute_signals()
-    doubts = list_answer_doubts(attempt, evidence, comparison, attempts, labels)
+    doubts = list_answer_doubts(attempt, evidence, comparison, attempts, labels, get_full_question(turn))
     key, of = ("record_here", past.database) if past.database.n >= STRENGTH else ("record_elsewhere", past.others)
     if of.n >= STRENGTH and of.right < FAIRLY_SURE * of.n:
         doubts.append(labels.say(key, of.n, right=labels.number(of.right)))
