@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...tools.labels import Labels
 from ...tools.readings import Agreement
 from ..advice import with_fallback
-from ..context.task_inputs import get_full_question
 from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
 from ..records import Attempt, QueryComplexity, Status, Turn
 from ..resources import Run
@@ -218,11 +217,11 @@ def list_answer_doubts(
         doubts.append(labels.say("misread_names", len(attempt.misread), names=names))
     if attempt.result is not None and is_empty_or_zero_result(attempt.result):
         doubts += attempt.never
-    words = _shorten_to_one_line(attempt.comments.doubt)
-    is_unsure = evidence.sure is not None and evidence.sure < DOUBTED
-    is_told = not _LINK.search(words) and {*_FIGURE.findall(words)} <= {*_FIGURE.findall(f"{question} {attempt.sql}")}
-    if words and is_unsure and is_told:
-        doubts.append(labels.say("model_says", words=words))
+    if attempt.comments.doubt and evidence.sure is not None and evidence.sure < DOUBTED:
+        words = _shorten_to_one_line(attempt.comments.doubt)
+        known = {*_FIGURE.findall(f"{question} {attempt.sql}")}
+        if not _LINK.search(words) and known.issuperset(_FIGURE.findall(words)):
+            doubts.append(labels.say("model_says", words=words))
     if evidence.unfinished:
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [compare_attempts(attempt, other) for other in others].count(False)
@@ -282,7 +281,7 @@ def assess_answer_confidence(
     model = run.translator.model
     past = read_model_track_record(model, run.resources.database.name, path) if path else ModelTrackRecord()
     signals = evidence.compute_signals()
-    doubts = list_answer_doubts(attempt, evidence, comparison, attempts, labels, get_full_question(turn))
+    doubts = list_answer_doubts(attempt, evidence, comparison, attempts, labels, turn.question)
     key, of = ("record_here", past.database) if past.database.n >= STRENGTH else ("record_elsewhere", past.others)
     if of.n >= STRENGTH and of.right < FAIRLY_SURE * of.n:
         doubts.append(labels.say(key, of.n, right=labels.number(of.right)))
