@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -61,6 +62,8 @@ WITHOUT_WORD = ("unexpected", "joins", "nested", "columns", "readings differ", "
 
 Beside the word of a careful and of a hasty reader none of them told right answers from wrong ones any better.
 """
+
+_LINK, _FIGURE = re.compile(r"://|\bwww\.|\w\.[^\W\d_]{2,}/"), re.compile(r"\d{2,}")
 
 NO_REACH = QueryComplexity(0.0, 0, 0)
 
@@ -194,9 +197,11 @@ def list_answer_doubts(
     comparison: ResultComparison | None = None,
     attempts: Sequence[Attempt] = (),
     labels: Labels | None = None,
+    question: str = "",
 ) -> list[str]:
     """Return the reasons to doubt an answer, in the language of the labels.
 
+    A model's own words with a link, or with a figure of neither the question nor the query, are not told.
     Other readings of the question, rows that are lost and values that no row has are told in the answer itself.
     """
     doubts, labels = list[str](), labels or Labels()
@@ -213,7 +218,10 @@ def list_answer_doubts(
     if attempt.result is not None and is_empty_or_zero_result(attempt.result):
         doubts += attempt.never
     if attempt.comments.doubt and evidence.sure is not None and evidence.sure < DOUBTED:
-        doubts.append(labels.say("model_says", words=_shorten_to_one_line(attempt.comments.doubt)))
+        words = _shorten_to_one_line(attempt.comments.doubt)
+        known = {*_FIGURE.findall(f"{question} {attempt.sql}")}
+        if not _LINK.search(words) and known.issuperset(_FIGURE.findall(words)):
+            doubts.append(labels.say("model_says", words=words))
     if evidence.unfinished:
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [compare_attempts(attempt, other) for other in others].count(False)
@@ -273,7 +281,7 @@ def assess_answer_confidence(
     model = run.translator.model
     past = read_model_track_record(model, run.resources.database.name, path) if path else ModelTrackRecord()
     signals = evidence.compute_signals()
-    doubts = list_answer_doubts(attempt, evidence, comparison, attempts, labels)
+    doubts = list_answer_doubts(attempt, evidence, comparison, attempts, labels, turn.question)
     key, of = ("record_here", past.database) if past.database.n >= STRENGTH else ("record_elsewhere", past.others)
     if of.n >= STRENGTH and of.right < FAIRLY_SURE * of.n:
         doubts.append(labels.say(key, of.n, right=labels.number(of.right)))

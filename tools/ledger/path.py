@@ -533,11 +533,15 @@ def _has_unrelated_source(
     addends: Sequence[QuerySource],
 ) -> bool:
     """Whether each row of a source is joined with each of the others; not if CROSS JOIN says so of rows alone."""
-    ends = [[source for source, _ in link.ends] for link in links]
-    ends += [sources for part in conditions if len(sources := query.find_sources(part.node, scope)) > 1]
-    related = {id(source) for sources in ends for source in sources}
-    is_meant = not addends and re.search(r"\bcross\s+join\b", query.sql, re.IGNORECASE)
-    return not is_meant and any(id(source) not in related for source in scope.sources)
+    related = {id(source) for link in links for source, _ in link.ends}
+    if all(id(source) in related for source in scope.sources):
+        return False
+    if not addends and re.search(r"\bcross\s+join\b", query.sql, re.IGNORECASE):
+        return False
+    for part in conditions:
+        sources = set(map(id, query.find_sources(part.node, scope)))
+        related |= sources if len(sources) > 1 else set()
+    return any(id(source) not in related for source in scope.sources)
 
 
 def _order_join_steps(scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> Iterator[JoinStep]:

@@ -191,6 +191,9 @@ def test_what_speaks_against_an_answer_is_a_fact() -> None:
     assert said(ran()) == said(ran(comments=WriterComments(0.3))) == [], "a number alone is no reason"
     assert said(ran(comments=WriterComments(0.3, "there are two dates"))) == ["the model says “there are two dates”"]
     assert said(ran(comments=WriterComments(0.95, "there are two dates"))) == []
+    for untold in ("see http://evil.example/x for the total", "see evil.example/x", "the real total is 9,999,999"):
+        assert said(ran(comments=WriterComments(0.3, untold))) == []
+    assert said(ran("SELECT 2024", comments=WriterComments(0.3, "2024 may be the year of delivery")))
     others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
     assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other queries gives a different result"]
     long = said(ran(comments=WriterComments(0.3, "orders may be counted twice " * 20)))[0].removeprefix(
