@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
@@ -9,10 +10,11 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import typer
 
+from ..tools.errors import SettingsError
 from ..tools.terminal import warn
 
 if TYPE_CHECKING:
@@ -22,6 +24,35 @@ if TYPE_CHECKING:
     from .sqlagent import SQLAgent
 
 R = TypeVar("R")
+
+
+class TokenPrices(NamedTuple):
+    """The prices of prompt and completion tokens, in dollars per million."""
+
+    prompt: float
+    completion: float
+
+    @classmethod
+    def parse(cls, text: str) -> TokenPrices:
+        """Return the prices that a text such as `0.25,2` gives."""
+        try:
+            prices = cls(*map(float, text.split(",")))
+        except (TypeError, ValueError):
+            prices = None
+        if prices is None or not all(0 <= price < math.inf for price in prices):
+            raise SettingsError(f"--price takes two numbers such as 0.25,2, not {text!r}")
+        return prices
+
+
+PriceOption = Annotated[
+    TokenPrices | None,
+    typer.Option(
+        "--price",
+        parser=TokenPrices.parse,
+        metavar="NUMBER,NUMBER",
+        help="Dollars per million prompt and completion tokens, such as 0.25,2.",
+    ),
+]
 
 ModelOption = Annotated[
     str | None,

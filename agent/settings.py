@@ -33,8 +33,8 @@ from ..tools.deprecation import warn_deprecated
 from ..tools.errors import SettingsError
 from ..tools.formats import ENGLISH, find_babel_locale
 from ..tools.record_files import read_json, read_text_file, read_toml_file
-from ..tools.validation import describe_fault
-from ..tools.words import find_intended_word
+from ..tools.validation import check_argument, describe_fault
+from ..tools.words import find_intended_word, format_did_you_mean
 
 PresetName = Literal["full", "credit", "craft", "track", "revision"]
 
@@ -303,7 +303,7 @@ class Settings(MethodSettings):
         for name in values:
             if name not in cls.model_fields:
                 near = find_intended_word(str(name), list(cls.model_fields))
-                hint = f"did you mean {near[0]}?" if near else "docs/settings.md lists all"
+                hint = format_did_you_mean((near[0],) if near else ()) or "docs/settings.md lists all"
                 raise SettingsError(f"unknown setting {name!r}: {hint}")
         try:
             settings = make({**PRESETS.get(str(values.get("preset")), {}), **values})
@@ -399,6 +399,7 @@ def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: 
     """
     if isinstance(given, Settings) and preset is None:
         return given
+    check_argument("settings", given, "a mapping of fields, as in {'rows': 100}", Settings, Mapping)
     fields = given.model_dump(exclude_unset=True) if isinstance(given, Settings) else dict(given or {})
     if preset is not None:
         fields["preset"] = preset

@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 from ..tools.database import AccessRules, Database, Egress, Identity, Policy, Session, tag_statements_with_thread
 from ..tools.errors import QueryError, SettingsError
 from ..tools.masking import mask
+from ..tools.validation import check_argument
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
@@ -113,6 +114,7 @@ class SQLAgent:
         otherwise: Iterable[str] = (),
     ) -> None:
         run_settings, access = make_settings(settings, preset=preset), AccessRules.of(allow, deny, permissions)
+        check_argument("checkpointer", checkpointer, "a LangGraph checkpointer", BaseCheckpointSaver)
         trail = AuditTrail(audit) if isinstance(audit, str | Path) else audit
         if isinstance(database, Database) and (egress is not None or otherwise):
             raise SettingsError("the database is already open: give egress and otherwise to Database.open() instead")

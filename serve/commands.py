@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ..agent.options import AgentOptions, DatabaseOptions, expand_options
+from ..agent.options import AgentOptions, DatabaseOptions, PriceOption, expand_options
 from ..tools.errors import SettingsError
 from ..tools.terminal import print_json_line
 
@@ -78,9 +78,7 @@ def serve(
     dollars_a_person: Annotated[
         float | None, typer.Option("--dollars-a-person", min=0, help="The most that one person's turns may cost a day.")
     ] = None,
-    price: Annotated[
-        str | None, typer.Option("--price", help="Dollars per million prompt and completion tokens, such as 0.25,2.")
-    ] = None,
+    price: PriceOption = None,
 ) -> None:
     """Serve a web page, an HTTP API and MCP for one database, to many people at once.
 
@@ -88,7 +86,7 @@ def serve(
     person (docs/serve.md).
     """
     from .config import ServerLimits, ServeSettings
-    from .launch import ServerPlan, parse_token_prices, run
+    from .launch import ServerPlan, run
 
     # Nobody asks unnamed behind the proxy, so the server itself needs no rules; [default] is for those whom it names.
     options = replace(options, named=user_header is not None)
@@ -97,7 +95,7 @@ def serve(
         requests_a_minute=rate,
         dollars_a_day=dollars_a_day,
         dollars_a_person=dollars_a_person,
-        dollars_a_million=parse_token_prices(price),
+        dollars_a_million=price,
         retention_days=retention_days,
     )
     proxies = tuple(proxy or ServeSettings.proxies)

@@ -14,6 +14,8 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 _SHORTEST_TOKEN = 16
 _HEADER = re.compile(r"[A-Za-z0-9-]+")
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@A-Z]+")  # as browsers send it
+_HOST = re.compile(r"\*|\[[0-9a-f:.]+\]|[^\s:/?#@A-Z]+")  # without a port
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,12 @@ class ServeSettings:
             raise SettingsError(f"invalid header name {self.user_header!r} (expected something like X-Forwarded-User)")
         if "*" in self.origins:
             raise SettingsError("'*' is not allowed as an origin: any page could ask as its visitor; name each origin")
+        for origin in self.origins:
+            if not _ORIGIN.fullmatch(origin):
+                raise SettingsError(f"invalid origin {origin!r} (expected something like https://intranet.example)")
+        for host in self.hosts:
+            if not _HOST.fullmatch(host):
+                raise SettingsError(f"invalid host name {host!r} (expected something like intranet.example)")
         for proxy in self.proxies:
             try:
                 ipaddress.ip_network(proxy, strict=False)

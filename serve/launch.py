@@ -180,14 +180,3 @@ def _make_agent_opener(plan: ServerPlan, location: StorageLocation) -> AgentOpen
                 yield agent
 
     return open_agent
-
-
-def parse_token_prices(price: str | None) -> tuple[float, float] | None:
-    """Parse the prices of prompt and completion tokens, such as `0.25,2`."""
-    if price is None:
-        return None
-    try:
-        prompt, completion = map(float, price.split(","))
-    except ValueError:
-        raise SettingsError(f"--price takes two numbers such as 0.25,2, not {price!r}") from None
-    return prompt, completion

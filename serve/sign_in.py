@@ -79,7 +79,8 @@ class SignIn:
     def identify_person(self, request: HTTPConnection) -> Identity:
         """Return the identity of the person who sends a request."""
         if not self.has_valid_token(request) and self.read_browser_session(request) is None:
-            raise Unauthorized("give the server's token: Authorization: Bearer TOKEN")
+            wrong = "wrong token: " if "authorization" in request.headers else ""
+            raise Unauthorized(f"{wrong}give the server's token: Authorization: Bearer TOKEN")
         header = self._settings.user_header
         if header is None:
             return self.default_identity

@@ -6,6 +6,8 @@ import reprlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from .errors import SettingsError
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic_core import ErrorDetails
@@ -37,12 +39,15 @@ _KINDS = {
     "tuple": "a list",
     "set": "a list",
     "date": "a date such as 2024-12-31",
-    "dict": "a group of named fields",
-    "mapping": "a group of named fields",
-    "model": "a group of named fields",
-    "dataclass": "a group of named fields",
+    **dict.fromkeys(("dict", "mapping", "model", "dataclass"), "an object with named fields"),
 }
 """What a value must be, by the beginning of pydantic's name for the error."""
+
+
+def check_argument(name: str, value: object, wanted: str, *kinds: type) -> None:
+    """Raise `SettingsError` if an argument of a program is neither None nor of these types."""
+    if not isinstance(value, (*kinds, type(None))):
+        raise SettingsError(f"{name} must be {wanted}, not {reprlib.repr(value)}")
 
 
 def describe_fault(fault: ErrorDetails, model: type[BaseModel] | None = None, separator: str = ".") -> str:

@@ -177,7 +177,10 @@ def is_word_or_abbreviation(word: str, others: Iterable[str]) -> bool:
 
 
 def humanize_name(name: str) -> str:
-    """Return a name as words: `birthYear` and `birth_year` become `birth year`."""
+    """Return a name as words: `birthYear` and `birth_year` become `birth year`.
+
+    So it stands in sentences and headings; a list of names has the database's own.
+    """
     # A name with spaces is words as it stands.
     return name if " " in name else " ".join(_HUMP.sub(" ", name).lower().split()) or name
 

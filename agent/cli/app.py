@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from ...tools.terminal import print_json_line, say, warn
-from ..options import AgentOptions, JsonOption, NotesOption, expand_options
+from ..options import AgentOptions, JsonOption, NotesOption, PriceOption, expand_options
 from . import doctor, examples, schema
 from . import knowledge as knowledge_commands
 from .root import RootCommandGroup
@@ -91,24 +90,7 @@ def ask(
     raise typer.Exit(ask_one_question(question, options, output, notes))
 
 
-class PricedCommand(TyperCommand):
-    """A command with `--price`, which takes two numbers or one word with a comma."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Accept `--price 1,2` and `--price=1,2` as `--price 1 2`."""
-        arguments: list[str] = []
-        for word in args:
-            option, _, numbers = word.partition("=")
-            if arguments[-1:] == ["--price"]:
-                arguments += word.split(",")
-            elif option == "--price" and "," in numbers:
-                arguments += [option, *numbers.split(",")]
-            else:
-                arguments.append(word)
-        return super().parse_args(ctx, arguments)
-
-
-@app.command(rich_help_panel=ASK, cls=PricedCommand)
+@app.command(rich_help_panel=ASK)
 @expand_options()
 def chat(
     options: AgentOptions,
@@ -120,10 +102,7 @@ def chat(
         Path | None,
         typer.Option(help="The SQLite file for saved conversations. Default: in your data folder."),
     ] = None,
-    price: Annotated[
-        tuple[float, float] | None,
-        typer.Option(help="Dollars per million prompt and completion tokens, such as 0.25,2, for /cost."),
-    ] = None,
+    price: PriceOption = None,
 ) -> None:
     """Hold a conversation: type questions, or pipe them in, one per line.
 

@@ -21,7 +21,7 @@ from ...tools.database.table import Cell
 from ...tools.formats import ColumnFormat, choose_column_formats, format_rows
 from ...tools.labels import Labels
 from ...tools.terminal import sanitize_text
-from ...tools.words import format_count, humanize_name
+from ...tools.words import format_count
 from ..answers.phrasing import cut, format_answer_cost, format_rows_shown, number_choices
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ class _TurnProgress:
     def add_event(self, event: Event) -> bool:
         """Add an event to the progress; return whether to refresh the display at once."""
         if event.kind == "linked":
-            tables = [humanize_name(table) for table in event.data["tables"]]
+            tables = event.data["tables"]
             self._about = ", ".join(tables[:_TABLES]) + (", ..." if len(tables) > _TABLES else "")
         elif event.kind == "sql_delta":
             if event.data["draft"] != self._draft:

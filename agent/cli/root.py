@@ -11,6 +11,7 @@ It is loaded for `tableturn --help`, too: what a command needs is better importe
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Generator
@@ -88,8 +89,11 @@ class RootCommandGroup(TyperGroup):
     """What to use, for one release, instead of a command or an option of 0.2; plug-ins add theirs."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Store the typed arguments, to report a removed command or option."""
+        """Store the typed arguments, to report a removed command or option; read `--price 1 2` as `--price 1,2`."""
         ctx.obj = [*args]
+        at = args.index("--price") + 1 if "--price" in args else len(args)
+        if re.fullmatch(r"[\d.]+,[\d.]+", prices := ",".join(args[at : at + 2])):
+            args = [*args[:at], prices, *args[at + 2 :]]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

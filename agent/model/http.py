@@ -42,7 +42,7 @@ def make_bounded_http_clients(seconds: float) -> tuple[httpx.Client, httpx.Async
 
 def _count_and_trace_request(request: httpx.Request) -> None:
     if (allowance := get_current_allowance()) is not None:
-        allowance.send()
+        allowance.count_request()
         request.extensions = {**request.extensions, "trace": _trace_connection}
 
 
@@ -68,7 +68,7 @@ def _register_connection(stream: Any) -> None:
 
 async def _count_async_request(request: httpx.Request) -> None:
     if (allowance := get_current_allowance()) is not None:
-        allowance.send()
+        allowance.count_request()
 
 
 class _BoundedReplyStream(httpx.SyncByteStream, httpx.AsyncByteStream):

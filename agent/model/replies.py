@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from json import JSONDecodeError
 from typing import Any, Final, cast
@@ -97,6 +97,8 @@ _PROMPT_ERRORS: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "conten
 
 def make_model_error(label: str, error: Exception) -> ModelError:
     """Return an error that says in one line which model failed, how, and what to do."""
+    # What openai calls a connection error.
+    error = next((cause for cause in _list_causes(error) if str(cause).startswith("the reply is longer")), error)
     failure, advice = _describe_error_with_advice(error)
     detail = "; ".join(filter(None, (_find_server_address(error), _get_error_detail(error))))
     return ModelError(f"model {label} {failure}{f' ({detail})' if detail else ''}: {advice}")
@@ -160,15 +162,21 @@ def _is_malformed_reply_error(error: Exception) -> bool:
     return isinstance(error, (*_REPLY_ERRORS, JSONDecodeError)) or any(words in str(error) for words in _NO_REPLY)
 
 
-def _find_server_address(error: BaseException) -> str:
-    """Return the address of a server that could not be reached, without the path."""
-    cause: BaseException | None = error
-    while cause is not None and "Connect" in type(error).__name__:
+def _find_server_address(error: Exception) -> str:
+    """Return the address of a server that could not be reached, without the path, and where it redirects."""
+    addresses: list[str] = []
+    for cause in _list_causes(error) if "Connect" in type(error).__name__ else ():
         with suppress(RuntimeError):  # httpx's where an error has no request
             if (url := getattr(getattr(cause, "request", None), "url", None)) is not None:
-                return f"{url.scheme}://{url.host}{f':{url.port}' if url.port else ''}"
-        cause = cause.__cause__
-    return ""
+                addresses.append(f"{url.scheme}://{url.host}{f':{url.port}' if url.port else ''}")
+    return ", which redirects to ".join(dict.fromkeys(addresses))
+
+
+def _list_causes(error: Exception) -> Iterator[Exception]:
+    """Yield an error, its cause, and so on."""
+    yield error
+    if isinstance(error.__cause__, Exception):
+        yield from _list_causes(error.__cause__)
 
 
 def _get_error_detail(error: Exception) -> str:

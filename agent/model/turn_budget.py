@@ -92,7 +92,7 @@ class TaskAllowance:
         calls, tokens = self.budget.calls - self.usage.llm_calls, self.budget.tokens - self.usage.tokens
         return self.budget._replace(calls=max(calls, 0), tokens=max(tokens, 0))
 
-    def send(self) -> None:
+    def count_request(self) -> None:
         """Count a request before it is sent; raise `BudgetReached` if no budget is left."""
         self.budget.check_time_left()
         if self.called_off:

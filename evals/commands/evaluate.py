@@ -17,6 +17,7 @@ from ...agent.options import (
     AnnotatorOption,
     EmbeddingOption,
     PresetOption,
+    PriceOption,
     SettingsOption,
     UrlOption,
     expand_options,
@@ -45,9 +46,6 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.
 RecordOption = Annotated[
     Path | None,
     typer.Option(help="The record of models to add to (`tableturn models`), or off. Default: in your data folder."),
-]
-PriceOption = Annotated[
-    tuple[float, float] | None, typer.Option(help="Dollars per million prompt and completion tokens.")
 ]
 VerdictsOption = Annotated[
     Path | None, typer.Option(help="A verdict file. Default: verdicts.jsonl in the run's folder.")

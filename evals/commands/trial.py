@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...agent.options import expand_options
+from ...agent.options import PriceOption, expand_options
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
 from ...tools.words import format_count
@@ -20,7 +20,6 @@ from .evaluate import (
     AnsweringOptions,
     DataOption,
     JsonOption,
-    PriceOption,
     RecordOption,
     VerdictsOption,
     exit_if_run_stopped,

@@ -137,6 +137,21 @@ def test_wrong_settings_are_named_in_one_line(given: dict[str, object], named: s
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"settings": "s.toml"}, "settings must be a mapping of fields, as in {'rows': 100}, not 's.toml'"),
+        ({"deny": "orders"}, "allow and deny take lists of names: write ['orders']"),
+        ({"permissions": {}}, "permissions must be the path of a permissions file, not {}"),
+        ({"checkpointer": "x"}, "checkpointer must be a LangGraph checkpointer, not 'x'"),
+    ],
+)
+def test_arguments_of_another_kind_are_named(shop: Path, given: dict[str, Any], told: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        SQLAgent(shop, model="offline", **given)
+    assert str(caught.value) == told
+
+
 def test_files_are_toml_or_json(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text('preset = "craft"\nmax_attempts = 4\n')
     (tmp_path / "b.json").write_text(json.dumps({"max_attempts": 4}))

@@ -104,7 +104,7 @@ SAME = '{"question": "Q", "sql": "S", "database": "d", "id": 1}'
     ("records", "message"),
     [
         ('{"question": 1}', "expected a list"),
-        ("[1]", "record 1: this must be a group of named fields, not 1"),
+        ("[1]", "record 1: this must be an object with named fields, not 1"),
         ('[{"question": "Q", "sql": "SELECT 1"}]', "record 1: database is missing"),
         ('[{"question": "Q", "sql": "S", "database": "d", "gold": "S"}]', "record 1: gold is not known"),
         (f"[{SAME}, {SAME}]", "more than once"),

@@ -173,6 +173,8 @@ async def test_bad_arguments_are_refused_by_name(shop: Path, agent_over: Callabl
     async with calling(agent_over(shop)) as client:
         assert "question" in await refused(client, "ask")
         assert "sql" in await refused(client, "run_sql", sql="")
+        for sql in ("foo", "DELETE FROM customers"):
+            assert f"cannot explain {sql!r}: send a single SELECT" in await refused(client, "explain", sql=sql)
         assert "limit" in await refused(client, "values", text="x", limit=1_000)
         assert "nowhere" in await refused(client, "ask", question="Who?", thread="nowhere")
         assert (await refused(client, "run_sql", sql="DELETE FROM orders")).startswith("this connection only reads")

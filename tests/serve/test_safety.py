@@ -68,7 +68,9 @@ async def test_a_token_is_asked_for(shop: Path, agent_over: Callable[..., SQLAge
         for path in ("/me", "/threads", "/schema", "/v1/models", "/metrics"):
             assert (await client.get(path)).status_code == 401, path
         assert (await client.post("/mcp", json={})).status_code == 401
-        assert (await client.get("/me", headers={"authorization": "Bearer wrong"})).status_code == 401
+        refused = await client.get("/me", headers={"authorization": "Bearer wrong"})
+        assert refused.status_code == 401
+        assert refused.json()["error"]["message"].startswith("wrong token: give the server's token")
         assert (await client.get("/me", headers={"authorization": f"Bearer {TOKEN}"})).status_code == 200
         assert (await client.get("/health")).status_code == 200
         assert (await client.post("/session", json={"token": "wrong"})).status_code == 401
@@ -366,6 +368,10 @@ def test_a_server_for_the_network_asks_who_is_there(shop: Path) -> None:
     [
         ({"token": "short"}, "too short"),
         ({"origins": ("*",)}, "not allowed as an origin"),
+        ({"origins": ("foo",)}, "invalid origin 'foo'"),
+        ({"origins": ("https://a.example", "http://x/y")}, "invalid origin 'http://x/y'"),
+        ({"hosts": ("http://x",)}, "invalid host name 'http://x'"),
+        ({"hosts": ("x.example:8000",)}, "invalid host name 'x.example:8000'"),
         ({"user_header": "X User"}, "invalid header name"),
         ({"proxies": ("proxy",)}, "invalid proxy address"),
     ],

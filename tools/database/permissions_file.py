@@ -21,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, 
 
 from ..errors import SettingsError
 from ..record_files import read_toml_file
-from ..validation import describe_fault
+from ..validation import check_argument, describe_fault
 from .egress import Egress, Level, MaskKind
 from .session import Identity, Permissions, Policy, Session
 
@@ -127,6 +127,7 @@ class AccessRules:
     ) -> AccessRules:
         """Return the access rules from an allow list, a deny list and a permissions file."""
         file = PermissionsFile.read(permissions) if isinstance(permissions, str | Path) else permissions
+        check_argument("permissions", file, "the path of a permissions file", PermissionsFile)
         return cls(Permissions.of(allow, deny), file)
 
     def __bool__(self) -> bool:

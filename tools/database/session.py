@@ -91,6 +91,8 @@ class Permissions:
 
 
 def _normalize_entries(entries: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(entries, str):
+        raise SettingsError(f"allow and deny take lists of names: write [{entries!r}]")
     return tuple(sorted({entry.strip().lower() for entry in entries}))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import struct
 import threading
 import time
@@ -309,11 +311,20 @@ def _open_chroma_client(location: str | Path) -> ClientAPI:
         for session in _find_http_sessions(client):
             session.timeout = _SECONDS
         return client
-    if Path(location).exists() and not Path(location).is_dir():
+    folder = Path(location)
+    if folder.exists() and not folder.is_dir():
         raise ExampleStoreError(
             f"{location} is a file, and an example store is a folder: name a new folder, or a store's"
         )
-    return chromadb.PersistentClient(Path(location), quiet)
+    try:  # Chroma writes even to read, and says nothing of rights
+        folder.mkdir(parents=True, exist_ok=True)
+        if not all(os.access(path, os.W_OK) for path in (folder, *folder.glob("chroma.sqlite3"))):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise ExampleStoreError(
+            f"cannot write the example store {location}: {error.strerror}: name another folder (--store, --examples)"
+        ) from None
+    return chromadb.PersistentClient(folder, quiet)
 
 
 def _close_chroma_client(client: ClientAPI) -> None:

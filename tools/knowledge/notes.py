@@ -24,6 +24,7 @@ _MEANS = re.compile(
 _VERB_FIRST = re.compile(rf"{_VERBS}\s+")
 _RULES = "rule", "regel", "regla", "regola", "règle"
 _NO_WORD = "does not say which word it defines: write WORD means MEANING, or a rule as rule: TEXT"
+_TOO_COMMON = "is too common to be defined: choose a word or phrase that only some questions have"
 
 
 def parse_note(text: str, schema: Schema) -> Entry:
@@ -44,8 +45,9 @@ def parse_note(text: str, schema: Schema) -> Entry:
     if parts["plain"] and name.lower() in _RULES:
         return Entry("convention", meaning, meaning)
     entry = parse_definition(name, meaning, schema, only_sql=parts["how"] == "=")
-    if not is_term_name(name, schema, addresses=parts["how"].strip(":") not in ("", "ist") or bool(entry.sql)):
-        raise KnowledgeError(f"not saved: {name!r} {_NO_WORD}")
+    is_definition = parts["how"].strip(":") not in ("", "ist") or bool(entry.sql)
+    if not is_term_name(name, schema, addresses=is_definition):
+        raise KnowledgeError(f"not saved: {name!r} {_TOO_COMMON if is_definition else _NO_WORD}")
     return entry
 
 

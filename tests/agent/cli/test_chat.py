@@ -299,6 +299,13 @@ def test_a_conversation_is_held_by_one_chat_at_a_time(shop: Path, tmp_path: Path
 def test_a_price_is_two_numbers_or_one_word(shop: Path) -> None:
     for price in (("--price", "1", "2"), ("--price", "1,2"), ("--price=1,2",)):
         assert said(shop, COUNT, "/cost", options=price)[-1].endswith("$0.0000")
+    for command in (["chat", "--db", str(shop)], ["eval", "--dataset", "no"], ["trial"], ["serve", "--db", str(shop)]):
+        for price in ("-1,2", "1", "x,2"):
+            ended = tableturn(*command, "--price", price)
+            assert ended.stderr == f"tableturn: --price takes two numbers such as 0.25,2, not {price!r}\n"
+    for price in (["0.25", "2"], ["0.25,2"]):
+        ended = tableturn("eval", "--dataset", "no", "--model", "offline", "--price", *price)
+        assert ended.stderr.startswith("tableturn: unknown dataset 'no'")
 
 
 def test_what_a_caption_says_is_not_said_again(shop: Path) -> None:

@@ -414,8 +414,11 @@ def test_a_condition_that_does_not_resolve_is_not_kept_as_words(shop: Path, know
 
 def test_a_note_names_a_word_by_which_it_is_found(shop: Path, known: Path) -> None:
     with SQLAgent(shop, model=writes("SELECT 1")) as agent:
-        for wrong in ("Please remember: some do not count", "Note: some are wrong", "the means customers", "is: was"):
+        for wrong in ("Please remember: some do not count", "Note: some are wrong", "is: was"):
             with pytest.raises(KnowledgeError, match="does not say which word it defines"):
+                agent.note(wrong)
+        for wrong in ("the means customers", "a means b", "is = orders.total > 5"):
+            with pytest.raises(KnowledgeError, match="is too common to be defined"):
                 agent.note(wrong)
         assert agent.note("important means pays in time").kind == "term"
         assert agent.note("important: orders.total > 5").sql

@@ -75,6 +75,16 @@ def test_a_reply_that_never_ends_leaves_the_best_so_far(
         assert threading.active_count() <= before + 1, "the thread that reads it ends; one more is the server's"
 
 
+def test_a_server_that_answered_is_not_called_out_of_reach(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_http, "MOST_BYTES", 1_000_000)
+    with OpenAIServer([FLOOD]) as server:
+        told = asked(shop, server).text
+    assert told.startswith("model m failed (the reply is longer than 1,000,000 bytes): check")
+    with OpenAIServer([Behaviour(status=302, headers={"location": "http://127.0.0.1:1/login"})]) as server:
+        told = asked(shop, server).text
+    assert f"({server.base_url.removesuffix('/v1')}, which redirects to http://127.0.0.1:1): check" in told
+
+
 async def test_nor_does_it_without_blocking(shop: Path) -> None:
     settings = {**LOOP, "turn_seconds": 1.0, "request_retries": 0}
     with (
@@ -134,8 +144,8 @@ def test_nothing_is_sent_once_the_turn_is_over(shop: Path) -> None:
 def test_nothing_is_sent_for_a_task_that_was_given_up() -> None:
     budget = TurnBudget(calls=9, tokens=10_000, until=time.monotonic() + 60)
     allowance = TaskAllowance(budget)
-    allowance.send()
+    allowance.count_request()
     allowance.called_off = True
     with pytest.raises(BudgetReached):
-        allowance.send()
+        allowance.count_request()
     assert allowance.usage.llm_calls == 1

@@ -20,7 +20,6 @@ _PLACEHOLDERS = {
     "Path": "PATH",
     "int": "NUMBER",
     "float": "NUMBER",
-    "float,float": "NUMBER,NUMBER",
 }
 """What an option takes; typer shows Python's types. Others are choices, and are shown as they are."""
 

@@ -34,6 +34,12 @@ def test_passwords_are_never_told(url: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_missing_certificate_is_named() -> None:
+    for name in ("ssl_ca", "ssl_cert", "ssl_key"):
+        with pytest.raises(DatabaseUnavailable, match=f"no file /nosuch.pem, which {name} in the URL names"):
+            Database.open(f"mysql://ann:{SECRET}@127.0.0.1:1/x?{name}=/nosuch.pem")
+
+
 @pytest.mark.parametrize("scheme", ["postgresql", "mysql", "sqlalchemy+postgresql+psycopg", "sqlalchemy+mysql+pymysql"])
 def test_no_part_of_a_password_with_an_at_is_told(scheme: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="%40") as caught:

@@ -193,6 +193,14 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
         ExampleStore.open(tmp_path)
 
 
+def test_a_folder_that_may_not_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ExampleStoreError, match="cannot write the example store /proc/nosuch/examples: No such"):
+        ExampleStore.open("/proc/nosuch/examples")
+    monkeypatch.setattr("os.access", lambda path, mode: path != tmp_path)  # as for people who are not root
+    with pytest.raises(ExampleStoreError, match=f"{tmp_path}: Permission denied: name another folder"):
+        ExampleStore.open(tmp_path)
+
+
 def test_a_server_that_is_not_there_is_named() -> None:
     with pytest.raises(ExampleStoreError, match=r"127\.0\.0\.1:9"):
         ExampleStore.open("http://127.0.0.1:9")

@@ -83,7 +83,7 @@ def test_two_meanings_of_one_word_are_both_left_out(known: Known) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("terms: {a: {meaning: m}}", "terms > a > meaning: there is no field 'meaning' here; did you mean 'means'?"),
+        ("terms: {a: {meanss: m}}", "terms > a > meanss: there is no field 'meanss' here; did you mean 'means'?"),
         ("metrics: {a: {means: m}}", "metrics > a > expression is missing"),
         ("term: {}", "did you mean 'terms'?"),
         ("definitions: {}", "there is no field 'definitions' here; there are "),

@@ -105,6 +105,8 @@ _CLASS = re.compile(r"^(?:[A-Z]\w* )+Error: ")
 _LINE = re.compile(r"Original Line:.*?(?=\n(?:Maximum|Value|Expected|Error)|\Z)", re.DOTALL)
 _ERROR_HINTS = re.compile(r"\s*(?:The search space used|Stack Trace:|Possible |Try increasing|LINE 1:).*", re.DOTALL)
 _ADDRESS = re.compile(r"tableturn://[^\s\"']*")
+# An object or an array, but for one of objects, of which its column tells.
+_NESTED = re.compile(r"\)\Z|[^)]\[\]\Z")
 _PLACE = "tableturn_place"
 
 
@@ -246,6 +248,9 @@ class FileReader:
         else:
             column_list = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns)
             scan = f"read_json({address}, columns = {{{column_list}}})"
+        is_one = self._connection.execute(f"SELECT count(*) FROM (FROM {records} LIMIT 2)").fetchall() == [(1,)]
+        if is_one and all(_NESTED.search(kind) for _, kind in columns):
+            noticing.add("nested", "one object is read as one row: if it holds several, write an array of objects")
         notices = noticing.rename_notice_columns({})
         return make_file_entry(file.table, *_rename_columns(scan, columns), file.path, slow=slow, notices=notices)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pymysql
@@ -27,10 +28,8 @@ _SYSTEM = "('information_schema', 'performance_schema', 'mysql', 'sys')"
 _CONNECT_SECONDS = 10
 _FLAGS = ("ssl_disabled", "ssl_verify_cert", "ssl_verify_identity")
 _TRUE = ("1", "true", "yes", "on")
-_TEXTS = (
-    *("ssl_ca", "ssl_cert", "ssl_key", "ssl_key_password"),
-    *("unix_socket", "read_default_file", "read_default_group"),
-)
+_FILES = "ssl_ca", "ssl_cert", "ssl_key"
+_TEXTS = *_FILES, "ssl_key_password", "unix_socket", "read_default_file", "read_default_group"
 
 
 class RowSizeLimitedConnection(pymysql.connections.Connection):
@@ -105,9 +104,11 @@ class MySQLBackend(SQLAlchemyBackend):
             raise DatabaseUnavailable(
                 f"not a URL of MySQL: {hide_url_secrets(address.url)}; write mysql://user@host:3306/database"
             ) from None
-        for name in url.query:
+        for name, value in url.query.items():
             if name not in (*_TEXTS, *_FLAGS, "charset"):
                 raise DatabaseUnavailable(f"MySQL's driver has no URL parameter {name!r}")
+            if name in _FILES and not Path(str(value)).exists():
+                raise DatabaseUnavailable(f"there is no file {value}, which {name} in the URL names")
         flags = {name: str(url.query[name]).lower() in _TRUE for name in _FLAGS if name in url.query}
         options: dict[str, Any] = {
             **url.query,
