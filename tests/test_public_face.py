@@ -57,7 +57,7 @@ EVALUATION: dict[str, str] = {
     "agent.model": "BudgetReached ModelRunRecord PromptedTranslator TranslatorOptions TurnBudget append_run_record "
     "check_record_file choose_model_name compute_node_budget explain_model_failure get_model_label "
     "get_record_file_path get_reply_usage read_records resolve_model",
-    "agent.options": "AnnotatorOption EmbeddingOption OFFLINE_LINE PresetOption SettingsOption UrlOption "
+    "agent.options": "AnnotatorOption EmbeddingOption OFFLINE_LINE PresetOption PriceOption SettingsOption UrlOption "
     "expand_options is_model_unnamed",
     "agent.records": "PlainResult Usage convert_cell make_plain_result",
     "agent.settings": "read_settings_file uses_code_result",

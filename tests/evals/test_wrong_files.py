@@ -21,7 +21,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         connection.executescript("CREATE TABLE sale(sale_id INTEGER, town TEXT); INSERT INTO sale VALUES (1, 'Ghent')")
     (tmp_path / "p.png").write_bytes(PICTURE)
     (tmp_path / "notes.txt").write_text("a note\nof two lines")
-    (tmp_path / "q.yaml").write_text("- {question: 'How many sales?', sql: SELECT count(*) FROM sale, database: shop.db}")
+    (tmp_path / "q.yaml").write_text(
+        "- {question: 'How many sales?', sql: SELECT count(*) FROM sale, database: shop.db}"
+    )
     (tmp_path / "t.yaml").write_text("- {question: 'How many sales?', value: 1}")
     (tmp_path / "pairs.csv").write_text("question;sql\nHow many sales?;SELECT count(*) FROM sale\n")
     return tmp_path
