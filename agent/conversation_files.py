@@ -167,12 +167,11 @@ def read_queries(path: Path, location: str) -> Iterator[str]:
         saver = SqliteSaver(connection)
         saver.is_setup = True
         try:
-            snapshots = list(saver.list(None))
+            for snapshot in saver.list(None):
+                if str(snapshot.config.get("configurable", {}).get("thread_id", "")).endswith(f"@{location}"):
+                    values: dict[str, Any] = snapshot.checkpoint.get("channel_values", {})
+                    yield from (turn["sql"] for turn in values.get("turns") or () if turn.get("sql"))
         except sqlite3.Error:
             raise SettingsError(
                 f"{path} has no saved conversations: give a file of SQL, or one that `chat --checkpoints` wrote"
             ) from None
-    for snapshot in snapshots:
-        if str(snapshot.config.get("configurable", {}).get("thread_id", "")).endswith(f"@{location}"):
-            values: dict[str, Any] = snapshot.checkpoint.get("channel_values", {})
-            yield from (turn["sql"] for turn in values.get("turns") or () if turn.get("sql"))

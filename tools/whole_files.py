@@ -72,7 +72,7 @@ def find_incomplete_last_line(content: bytes) -> bytes:
     try:
         json.loads(last)
     except ValueError:
-        return last if last.startswith(b'{"') or last == b"{" else b""
+        return last if last.startswith(b'{"') or last.strip(b"\0") in (b"", b"{") else b""
     return b""
 
 

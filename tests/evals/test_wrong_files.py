@@ -24,8 +24,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "q.yaml").write_text(
         "- {question: 'How many sales?', sql: SELECT count(*) FROM sale, database: shop.db}"
     )
-        "- {question: 'How many sales?', sql: SELECT count(*) FROM sale, database: shop.db}"
-    )
     (tmp_path / "t.yaml").write_text("- {question: 'How many sales?', value: 1}")
     (tmp_path / "pairs.csv").write_text("question;sql\nHow many sales?;SELECT count(*) FROM sale\n")
     return tmp_path

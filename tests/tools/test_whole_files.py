@@ -67,9 +67,11 @@ def test_lines_are_appended_to_no_other_file(tmp_path: Path, content: bytes) -> 
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("content", ["", '{"b": 1}', '{"b": 1}\n', '\ufeff{"b": 1}\n', '{"b": 1}\n{"c', '{"c'])
+@pytest.mark.parametrize(
+    "content", ["", '{"b": 1}', '{"b": 1}\n', '\ufeff{"b": 1}\n', '{"b": 1}\n{"c', '{"c', '{"b": 1}\n\0\0']
+)
 def test_lines_are_appended_to_whole_ones(tmp_path: Path, content: str) -> None:
     (path := tmp_path / "a.jsonl").write_text(content)
     append_lines(path, '{"a": 1}\n')
-    whole = content.partition('{"c')[0]
+    whole = content.partition('{"c')[0].rstrip("\0")
     assert path.read_text() == whole + "\n" * (whole.endswith("}")) + '{"a": 1}\n'

@@ -177,7 +177,7 @@ def test_bounds_that_two_processes_set_at_once_are_both_kept(tmp_path: Path) -> 
 def test_a_file_of_another_version_is_told_and_costs_no_answer(shop: Path, tmp_path: Path) -> None:
     path = tmp_path / "trust.json"
     path.write_text('{"version": 2, "bounds": []}')
-    with pytest.raises(SettingsError, match="set them again"):
+    with pytest.raises(SettingsError, match="set them there"):
         read_trust_bounds(path)
     answer = asked(shop, path)
     assert (answer.status, answer.trusted) == ("converged", None)
