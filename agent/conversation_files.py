@@ -166,7 +166,13 @@ def read_queries(path: Path, location: str) -> Iterator[str]:
     with _open_read_only(path) as connection:
         saver = SqliteSaver(connection)
         saver.is_setup = True
-        for snapshot in saver.list(None):
-            if str(snapshot.config.get("configurable", {}).get("thread_id", "")).endswith(f"@{location}"):
-                values: dict[str, Any] = snapshot.checkpoint.get("channel_values", {})
-                yield from (turn["sql"] for turn in values.get("turns") or () if turn.get("sql"))
+        try:
+            snapshots = list(saver.list(None))
+        except sqlite3.Error:
+            raise SettingsError(
+                f"{path} has no saved conversations: give a file of SQL, or one that `chat --checkpoints` wrote"
+            ) from None
+    for snapshot in snapshots:
+        if str(snapshot.config.get("configurable", {}).get("thread_id", "")).endswith(f"@{location}"):
+            values: dict[str, Any] = snapshot.checkpoint.get("channel_values", {})
+            yield from (turn["sql"] for turn in values.get("turns") or () if turn.get("sql"))

@@ -114,6 +114,7 @@ class Attempt:
     estimate: Estimate | None = None  # what the engine expected of it; None where that may not leave
     reach: QueryComplexity | None = None  # None where it cannot be read
     never: tuple[str, ...] = ()  # conditions of it that no row can fulfil, each with the reason
+    misread: tuple[str, ...] = ()  # double-quoted names of no column, which SQLite reads as texts
 
     @property
     def row_count(self) -> int | None:
@@ -397,12 +398,6 @@ class AnswerRecord:
     readings: Readings = Readings()
     sentence: AnswerSentence | None = None
     ledger: Ledger | None = None
-
-
-def get_standalone_question(record: AnswerRecord) -> str:
-    """Return an answer's question as it can be saved; '' for a follow-up in its own words."""
-    is_unchanged = record.follow_up and record.rephrased.split() == record.question.split()
-    return "" if is_unchanged else record.rephrased
 
 
 _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most results have no others

@@ -8,7 +8,6 @@ named beside it win over it.
 from __future__ import annotations
 
 import ast
-import json
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -33,8 +32,9 @@ from ..tools.database.table import Limits
 from ..tools.deprecation import warn_deprecated
 from ..tools.errors import SettingsError
 from ..tools.formats import ENGLISH, find_babel_locale
+from ..tools.record_files import read_json, read_text_file, read_toml_file
 from ..tools.validation import check_argument, describe_fault
-from ..tools.words import find_intended_word
+from ..tools.words import find_intended_word, format_did_you_mean
 
 PresetName = Literal["full", "credit", "craft", "track", "revision"]
 
@@ -303,7 +303,7 @@ class Settings(MethodSettings):
         for name in values:
             if name not in cls.model_fields:
                 near = find_intended_word(str(name), list(cls.model_fields))
-                hint = f"did you mean {near[0]}?" if near else "docs/settings.md lists all"
+                hint = format_did_you_mean((near[0],) if near else ()) or "docs/settings.md lists all"
                 raise SettingsError(f"unknown setting {name!r}: {hint}")
         try:
             settings = make({**PRESETS.get(str(values.get("preset")), {}), **values})
@@ -419,16 +419,7 @@ def uses_code_result(settings: Settings) -> bool:
 def read_settings_file(path: str | Path) -> dict[str, Any]:
     """Read the fields of a settings file, which is TOML or JSON by its ending."""
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise SettingsError(f"cannot read settings file {path}: {reason}") from None
-    except ValueError as error:
-        raise SettingsError(
-            f"settings file {path} is not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {error}"
-        ) from None
+    content = read_json(read_text_file(path), path) if path.suffix == ".json" else read_toml_file(path)
     if not isinstance(content, dict):
-        raise SettingsError(f"settings file {path} must hold one table of fields")
-    return content
+        raise SettingsError(f'{path} must hold one object with the names of settings, as in {{"preset": "full"}}')
+    return cast("dict[str, Any]", content)

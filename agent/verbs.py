@@ -42,7 +42,7 @@ from .answers.answer import Answer
 from .answers.phrasing import analyze_sql, build_display, describe_other_query, explain_query, phrase_answer, put_result
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
-from .records import AnswerSentence, AttemptView, Status, get_standalone_question, make_plain_result
+from .records import AnswerSentence, AttemptView, Status, make_plain_result
 from .resources import Resources
 from .settings import Settings
 
@@ -103,7 +103,7 @@ class CorrectionTurn:
 
     question: str
     notes: str  # the query that was wrong, for the model alone
-    wording: str  # the `question` of `approve` for the new answer; empty where a person has to give one
+    wording: str  # the `question` of `approve` for the new answer
 
 
 @dataclass(frozen=True)
@@ -145,12 +145,11 @@ def approve(
     """Save an answer as an example of its database, unless it is saved already."""
     sql, wording, simplified = _require_approvable_query(answer, resources), question.strip(), ""
     if not wording:
-        wording = get_standalone_question(answer.record)
+        wording = answer.rephrased
         if answer.record.follow_up:
-            offer = f", and would be saved for {wording!r}" if wording else ""
             raise ExampleRefused(
-                f"not saved yet: {answer.question!r} follows earlier questions{offer}: "
-                "give a `question` that can be understood alone"
+                f"not saved yet: {answer.question!r} follows earlier questions, and would be saved for {wording!r}: "
+                "give this `question` or a better one that can be understood alone"
             )
         simplified = answer.simplified if answer.simplified != wording else ""
     outcome = _save_example(wording, sql, resources, settings, simplified=simplified, shared=shared)
@@ -263,9 +262,7 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     may_show = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
     complaint = f"This query was not right: {sql}. " if may_show else ""
     notes = f"{complaint}What the person says after the question corrects it."
-    return CorrectionTurn(
-        f"{end_sentence(answer.rephrased.strip())} {words.strip()}", notes, get_standalone_question(answer.record)
-    )
+    return CorrectionTurn(f"{end_sentence(answer.rephrased.strip())} {words.strip()}", notes, answer.rephrased)
 
 
 def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancellation | None = None) -> Answer:

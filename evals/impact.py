@@ -14,7 +14,7 @@ from ..tools.deprecation import make_old_property
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
 from ..tools.examples import database_identity, is_example_of_database, open_existing
 from ..tools.knowledge import Entry, read_knowledge
-from ..tools.record_files import read_lines
+from ..tools.record_files import read_lines, read_text_file
 from ..tools.sql import ALL_COLUMNS, find_used_schema_items, split_statements
 from ..tools.words import FUNCTION_WORDS, stem_name, stem_word, stems
 from .metrics.judging import GOLD_LIMITS, Unfit, compute_expected_result
@@ -44,13 +44,11 @@ def read_past_answers(path: Path) -> list[PastAnswer]:
     """
     if path.is_dir():
         return list(_read_results_folder(path))
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        records = read_lines(text) if path.suffix == ".jsonl" else None
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}") from error
-    if records is not None:
-        return list(_read_audit_trail(records, path))
+    text = read_text_file(path)
+    if path.suffix == ".jsonl":
+        return list(_read_audit_trail(read_lines(text, path), path))
+    if "select" not in text.lower():
+        raise SettingsError(f"{path} has no SQL queries: give a file of SELECT statements, or an audit trail (.jsonl)")
     queries = list(split_statements(text, "sqlite"))
     if len(queries) == 1 and not text.rstrip().endswith(";"):
         queries = text.splitlines()  # one query per line, without semicolons

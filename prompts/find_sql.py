@@ -45,6 +45,9 @@ _START = re.compile(
     r"|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[\]]+\s*(?:\(|AS\b)|\(\s*SELECT\b",
     re.IGNORECASE,
 )
+_BLOCK_START = re.compile(r"(?:(?:UN)?PIVOT|SUMMARIZE|DESCRIBE|SHOW|TABLE)\s+[\w\"`(]", re.IGNORECASE)
+"""How statements begin that prose begins with too."""
+
 _COMMENT = re.compile(r"\s*(?:--[^\n]*\n|/\*.*?\*/)", re.DOTALL)
 _NEXT_LABEL = re.compile(
     r"^[ \t>*#-]{0,12}(?:\*\*|__)?"
@@ -223,7 +226,7 @@ def begins_sql(text: str, *, is_block: bool = False) -> bool:
     while comment := _COMMENT.match(text, position):
         position = comment.end()
     text = text[position:].lstrip()
-    return _START.match(text) is not None or (is_block and CHANGES.match(text) is not None)
+    return bool(_START.match(text) or (is_block and (CHANGES.match(text) or _BLOCK_START.match(text))))
 
 
 def cut_sql_at_prose(text: str) -> str:

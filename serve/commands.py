@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..agent.options import AgentOptions, DatabaseOptions, PriceOption, expand_options
+from ..tools.errors import SettingsError
 from ..tools.terminal import print_json_line
 
 ASK = "Ask"  # heading of `tableturn --help`
@@ -112,6 +114,8 @@ def feedback(
     from .checkpoints import StorageLocation
     from .store import TurnStore
 
+    if checkpoints is not None and "://" not in checkpoints and not Path(checkpoints).exists():
+        raise SettingsError(f"there is no file {checkpoints}: name the one that `tableturn serve --checkpoints` writes")
     with options.open() as database, closing(TurnStore(StorageLocation.of(checkpoints, options.db).url)) as store:
         for wrong_answer in store.list_wrong_answers(database_identity(database)):
             print_json_line(asdict(wrong_answer))

@@ -118,8 +118,9 @@ def _listen(host: str, port: int, backlog: int, port_option: str) -> socket.sock
         listener.listen(backlog)
     except OSError as error:
         listener.close()
-        if error.errno == errno.EADDRINUSE:
-            raise SettingsError(f"port {port} is in use: choose another with {port_option}") from None
+        why = {errno.EADDRINUSE: "is in use", errno.EACCES: "is not for this user"}.get(error.errno or 0)
+        if why is not None:
+            raise SettingsError(f"port {port} {why}: choose another with {port_option}") from None
         raise SettingsError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from None
     listener.set_inheritable(True)
     return listener

@@ -27,7 +27,6 @@ from tableturn import __version__
 from ..agent import Answer, verbs
 from ..agent.answers.render import render_answer_text
 from ..agent.audit import AuditedQuery, run_query
-from ..agent.records import get_standalone_question
 from ..tools.database.table import convert_cell
 from ..tools.errors import QueryRejected, SettingsError, TableturnError
 from ..tools.toolset import format_table_text
@@ -316,7 +315,7 @@ def _add_tools(server: MCPServer[Any], find_asker: AskerOf) -> None:
 async def _wait_for_ask_result(turn: RunningTurn, asker: Asker) -> AskResult:
     """Wait for a turn, and return its answer as far as it may be sent to a model."""
     answer = await turn.wait()
-    return await _make_ask_result(answer, turn.id, turn.record.wording or get_standalone_question(answer.record), asker)
+    return await _make_ask_result(answer, turn.id, turn.record.wording or answer.rephrased, asker)
 
 
 async def _make_ask_result(full_answer: Answer, turn: str, wording: str, asker: Asker) -> AskResult:

@@ -433,9 +433,8 @@ class TurnStore:
         with self._begin() as connection:
             if connection.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
                 raise NotThere("the turn was deleted while the query ran")
-            turn = StoredTurn(
-                id_, of.thread, of.question, "", "answered", now, now, answer, rights=answer.rights, wording=of.wording
-            )
+            again: dict[str, Any] = {"rights": answer.rights, "wording": of.wording}
+            turn = StoredTurn(id_, of.thread, answer.question, "", "answered", now, now, answer, **again)
             connection.execute(insert(TURNS).values(self._make_turn_row(owner, turn)))
         return id_
 

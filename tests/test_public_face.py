@@ -95,7 +95,7 @@ EVALUATION: dict[str, str] = {
     "tools.deprecation": "make_old_property warn_deprecated",
     "tools.knowledge": "Entry read_knowledge",
     "tools.linking": "PastTurn STAR",
-    "tools.record_files": "read_json read_lines read_records",
+    "tools.record_files": "decode_text read_file read_json read_lines read_records read_text_file",
     "tools.results": "WorkLimit can_match_columns same_result",
     "tools.sandbox": "find_sandbox_problem get_default_sandbox_limits",
     "tools.sql": "ALL_COLUMNS Query explain find_requested_tables find_used_schema_items is_ordered read_query "
@@ -103,7 +103,7 @@ EVALUATION: dict[str, str] = {
     "tools.terminal": "say warn",
     "tools.validation": "describe_fault",
     "tools.whole_files": "append_lines find_incomplete_last_line write_text_atomically",
-    "tools.words": "FUNCTION_WORDS stem_name stem_word stems words",
+    "tools.words": "FUNCTION_WORDS format_count stem_name stem_word stems words",
 }
 """What `evals/` takes of the other rooms, by module. The laboratory measures their insides, and takes what it likes."""
 

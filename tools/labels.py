@@ -19,6 +19,8 @@ from .words import FUNCTION_WORDS, fold, join_words
 if TYPE_CHECKING:
     from babel import Locale
 
+    from .database import Cell
+
 Label = str | dict[str, str]  # a label, or its plural forms
 
 ACCEPTED: ContextVar[str] = ContextVar("accepted", default="")
@@ -116,9 +118,10 @@ class Labels:
         """Return `a`, `a and b` or `a, b and c`."""
         return join_words(items, self.say("and"))
 
-    def date(self, day: str) -> str:
-        """Return a day such as `2024-12-31` as people write it."""
-        return format_cell(day, ColumnFormat("date", locale=self.locale))
+    def date(self, day: Cell, form: ColumnFormat | None = None) -> str:
+        """Return a day such as `2024-12-31`, or another time, as people write it in the language of the labels."""
+        is_foreign = self.locale not in ENGLISH and self.are_english and _find_language(self.locale) != "en"
+        return format_cell(day, form or ColumnFormat("date", locale=self.locale), "en" if is_foreign else "")
 
     def number(self, number: float, decimals: int = 0) -> str:
         """Return a number as people write it."""

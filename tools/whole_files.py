@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from .errors import SettingsError
+
 _lock = threading.Lock()
 
 
@@ -62,7 +64,7 @@ def lock_folder_of_file(path: Path) -> Generator[None]:
 
 
 def find_incomplete_last_line(content: bytes) -> bytes:
-    """Return the incomplete last line of a file's content; empty if the last line is whole.
+    """Return the incomplete last JSON object of a file's content; empty if the last line is whole or no object.
 
     A last line that lacks its line end, as an editor may leave it, is whole.
     """
@@ -70,14 +72,14 @@ def find_incomplete_last_line(content: bytes) -> bytes:
     try:
         json.loads(last)
     except ValueError:
-        return last if last.strip() else b""
+        return last if last.startswith(b'{"') or last == b"{" else b""
     return b""
 
 
 def append_lines(path: Path, lines: str) -> None:
-    """Append lines to a file and sync it to disk; an incomplete last line is removed first.
+    """Append JSON objects to a file, one a line, and sync it; an incomplete last line is removed first.
 
-    Several processes may do so at once.
+    Several processes may do so at once. Raises `SettingsError` if the file holds something else.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
@@ -87,6 +89,7 @@ def append_lines(path: Path, lines: str) -> None:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         file.seek(0)
         content = file.read()
+        _check_json_lines(path, content)
         if fragment := find_incomplete_last_line(content):
             file.truncate(len(content) - len(fragment))
         elif content and not content.endswith(b"\n"):
@@ -96,7 +99,12 @@ def append_lines(path: Path, lines: str) -> None:
         os.fsync(file.fileno())
 
 
-def check_writable(path: Path) -> None:
-    """Raise `OSError` if lines cannot be appended to a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.open("ab").close()
+def _check_json_lines(path: Path, content: bytes) -> None:
+    """Raise `SettingsError` if a file begins with anything but a JSON object: it is another file, and stays."""
+    whole = content.removesuffix(find_incomplete_last_line(content)).removeprefix(b"\xef\xbb\xbf").strip()
+    try:
+        is_object = not whole or isinstance(json.loads(whole.partition(b"\n")[0]), dict)
+    except ValueError:
+        is_object = False
+    if not is_object:
+        raise SettingsError(f"{path} is not a file of JSON lines, and is not changed: name another file")

@@ -14,7 +14,7 @@ from ...tools.database import Cancellation
 from ...tools.errors import ExampleRefused, SettingsError
 from ...tools.knowledge import Entry
 from .. import verbs
-from ..records import Status, get_standalone_question
+from ..records import Status
 from ..resources import Resources
 from .answer import Answer
 from .render import AnswerBackground
@@ -117,18 +117,13 @@ def _correct_answer(answers: ConversationAnswers, args: str) -> str:
     return "\n".join([right.text, _format_saved(answers, correction.saved), *offers])
 
 
-_WRITE_QUESTION = "write /approve QUESTION, with a question that can be understood alone"
-
-
 def _explain_approval(answer: Answer) -> str:
-    wording = get_standalone_question(answer.record)
-    return f"/approve {wording} saves it, under these words or better ones" if wording else _WRITE_QUESTION
+    return f"/approve {answer.rephrased} saves it, under these words or better ones"
 
 
 def offer_approval(wording: str) -> str:
-    """Return a text that offers to save a corrected answer, for `wording` if there is one."""
-    advice = f"/approve saves it as the answer to: {wording}" if wording else _WRITE_QUESTION
-    return f"Is this right? {advice}"
+    """Return a text that offers to save a corrected answer for `wording`."""
+    return f"Is this right? /approve saves it as the answer to: {wording}"
 
 
 def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:

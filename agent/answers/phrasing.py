@@ -119,7 +119,7 @@ def _phrase_series(result: PlainResult, looks: ColumnDisplay) -> str:
     form, labels = looks.formats[times[0]], looks.labels
     count = labels.say(_PERIODS[form.kind], len(points))
     count = labels.say("the_first", count=count) if result.truncated else count
-    first, last = (format_cell(point, form) for point in (order[0], order[-1]))
+    first, last = (labels.date(point, form) for point in (order[0], order[-1]))
     return capitalize(labels.say("series", measures=labels.join(measures), count=count, first=first, last=last))
 
 
@@ -177,11 +177,6 @@ def _put_unit_in_brackets(name: str, form: ColumnFormat) -> str:
 def format_row_count(result: PlainResult, labels: Labels) -> str:
     """Return the number of rows as a sentence."""
     return f"{labels.say('rows', result.row_count)}."
-
-
-def format_count(count: int, singular: str, plural: str) -> str:
-    """Return a number with a noun in the singular or plural."""
-    return f"{count:,} {singular if count == 1 else plural}"
 
 
 def format_answer_cost(answer: AnswerRecord, labels: Labels) -> str:
@@ -246,7 +241,8 @@ def build_display(
         if heading.words != plain_name:  # the meaning of an expression, in English
             return heading if labels.are_english else replace(heading, words=plain_name)
         words = [word for word in plain_name.split() if find_measure(word) != form.measure]
-        return replace(heading, words=" ".join(words)) if form.measure and words and " " not in column else heading
+        short = " ".join(words) if form.measure and " " not in column else ""
+        return replace(heading, words=short) if short and short.replace(" ", "_") not in result.columns else heading
 
     def make_display() -> ColumnDisplay:
         formats = choose_column_formats(query, result.columns, result.rows, definitions, locale)

@@ -203,9 +203,11 @@ class ComparingSentence:
         unknown = rf"\s*{answers}\s*[,.:;!—–-]|.*{exclusions}\s?{GAP}"
         return (
             not re.match(unknown, self.text, re.IGNORECASE)
+            and self._compares_in_listed_words()
             and self._matches_labels()
             and self._do_extremes_match_words()
             and self._has_no_false_sum()
+            and not any(self._is_of_kind(word, "untold") for word in self.words)
             and not (self.table.has_ties and any(self._is_of_kind(word, "alone") for word in self.words))
             and self._has_singular_verbs_for_one()
             and all(map(self._is_rank, _RANKINGS))
@@ -215,6 +217,11 @@ class ComparingSentence:
                 if any(self._is_of_kind(word, kind) for word in self.words)
             )
         )
+
+    def _compares_in_listed_words(self) -> bool:
+        """Whether the words that may say why one row of several is named are in lists."""
+        picks = not self.table.has_single_row and any(place.pick for place in self.places)
+        return "high" in read_languages().get(self.language, {}) or not picks
 
     def _is_rank(self, ranking: Ranking) -> bool:
         """Whether the cells beside a superlative are the extremes, or in the rows of the extremes."""

@@ -106,8 +106,8 @@ def chat(
 ) -> None:
     """Hold a conversation: type questions, or pipe them in, one per line.
 
-    /help lists the commands. Exit codes: 0 when the last turn was answered, 1 when it was not or a later command
-    failed, 2 bad usage.
+    /help lists the commands. Exit codes: 0 when the last line was answered or done, 1 when it was not,
+    2 bad usage.
     """
     from .chat.loop import run_chat_loop
 
@@ -138,7 +138,7 @@ def lessons(
     from .. import verbs
 
     with replace(options, model="offline").open_agent() as agent:
-        if note:
+        if note is not None:
             verbs.note(note, agent.resources)
         if edit:
             verbs.edit_lesson(*edit, agent.resources)

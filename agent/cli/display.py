@@ -21,12 +21,13 @@ from ...tools.database.table import Cell
 from ...tools.formats import ColumnFormat, choose_column_formats, format_rows
 from ...tools.labels import Labels
 from ...tools.terminal import sanitize_text
-from ...tools.words import humanize_name
-from ..answers.phrasing import cut, format_answer_cost, format_count, format_rows_shown, number_choices
+from ...tools.words import format_count
+from ..answers.phrasing import cut, format_answer_cost, format_rows_shown, number_choices
 
 if TYPE_CHECKING:
     from rich.syntax import Syntax
 
+    from ...tools.export import ExportResult
     from ..answers.answer import Answer
     from ..answers.events import Event
     from ..answers.render import AnswerBackground
@@ -239,7 +240,7 @@ class _TurnProgress:
     def add_event(self, event: Event) -> bool:
         """Add an event to the progress; return whether to refresh the display at once."""
         if event.kind == "linked":
-            tables = [humanize_name(table) for table in event.data["tables"]]
+            tables = event.data["tables"]
             self._about = ", ".join(tables[:_TABLES]) + (", ..." if len(tables) > _TABLES else "")
         elif event.kind == "sql_delta":
             if event.data["draft"] != self._draft:
@@ -262,3 +263,9 @@ class _TurnProgress:
         sql = Text(sanitize_text(self._sql))
         lines = sql.wrap(self._console, self._console.width)[-max(self._console.height - 3, 1) :]
         return Group(self._spinner, *lines) if self._sql else self._spinner
+
+
+def format_export(result: ExportResult, name: object) -> str:
+    """Return what was written to a file, in words."""
+    more = "; the query gives more" if result.truncated else ""
+    return f"wrote {format_count(result.rows, 'row', 'rows')} to {name}{more}"

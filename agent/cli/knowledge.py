@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ...tools.errors import KnowledgeError, QueryError
+from ...tools.record_files import decode_text, read_file
 from ...tools.terminal import print_json_line, say, warn
 from ..conversation_files import read_queries
 from ..options import (
@@ -202,13 +203,8 @@ def _read_logged_queries(source: str, database: Database) -> Iterator[str]:
         yield from (query for query in queries if query != UNREADABLE)
         return
     path = Path(source)
-    try:
-        with path.open("rb") as file:
-            head = file.read(16)
-    except OSError as error:
-        raise KnowledgeError(f"cannot read {path}: {error.strerror}") from None
-    if head.startswith(b"SQLite format 3"):
+    content = read_file(path)
+    if content.startswith(b"SQLite format 3"):
         yield from read_queries(path, database.location)
-        return
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
-    yield from split_statements(text, database.dialect)
+    else:
+        yield from split_statements(decode_text(content, path), database.dialect)

@@ -17,7 +17,7 @@ from ...tools.terminal import print_json_line, sanitize_text, say, warn
 from .. import verbs
 from ..answers.answer import Answer
 from ..options import AgentOptions
-from .display import show_answer, show_progress
+from .display import format_export, show_answer, show_progress
 
 if TYPE_CHECKING:
     from ..conversation import Conversation
@@ -66,8 +66,7 @@ def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: F
         return False
     if output.file:
         outcome = verbs.export(answer, agent.resources, output.file, form, rows=output.limit)
-        note = "; the query gives more" if outcome.truncated else ""
-        warn(f"wrote {outcome.rows:,} rows to {output.file}{note}")
+        warn(format_export(outcome, output.file))
     if not output.chart:
         return True
     has_chart, message = write_chart_file(answer, output.chart)

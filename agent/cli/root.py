@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tomllib
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -30,6 +29,7 @@ from typer.exceptions import TyperException
 from ...tools.deprecation import Deprecated
 from ...tools.errors import SettingsError, TableturnError
 from ...tools.folders import config_folder
+from ...tools.record_files import read_toml_file
 from ...tools.terminal import warn
 from ...tools.validation import describe_fault
 
@@ -62,12 +62,7 @@ def collect_default_options() -> dict[str, str]:
 
 def read_default_options(path: Path) -> dict[str, str]:
     """Return the default options in one file `tableturn.toml`."""
-    try:
-        options = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"cannot read {path}: {error}") from None
+    options = read_toml_file(path) if os.access(path, os.F_OK) else {}
     for name, value in options.items():
         if name not in _OPTIONS:
             raise SettingsError(f"{path}: unknown key {name!r}; known keys: {', '.join(_OPTIONS)}")

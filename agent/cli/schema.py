@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ...tools.errors import ModelError, SettingsError
-from ...tools.record_files import read_json, read_lines
+from ...tools.record_files import read_json, read_lines, read_text_file
 from ...tools.terminal import print_json_line, say
 from ..options import DatabaseOptions, JsonOption, UrlOption, expand_options
 
@@ -54,8 +54,9 @@ def annotate(
         except ModelError as error:
             from ...tools.labels import IN_ENGLISH
 
-            why = IN_ENGLISH.say_error(error).rstrip(".")
-            raise ModelError(f"{why}. Descriptions so far are saved: run the same command to continue.") from error
+            raise ModelError(
+                f"{IN_ENGLISH.say_error(error)}; then run the same command to continue: finished descriptions are saved"
+            ) from error
     if again and not progress.remaining:
         store.merge_fresh_store(target)
         target = store
@@ -73,7 +74,7 @@ def annotate(
     if as_json:
         say(json.dumps(counts))
         return
-    from ..answers.phrasing import format_count
+    from ...tools.words import format_count
 
     tables = format_count(counts["tables"], "table", "tables")
     columns = format_count(counts["columns"], "column", "columns")
@@ -180,10 +181,12 @@ def _read_history_file(path: Path) -> list[PastTurn]:
     """Return the turns of a history file: a JSON list of objects, or JSON lines."""
     from ...tools.linking import PastTurn
 
+    text = read_text_file(path)
+    is_list = text.lstrip()[:1] in ("", "[")
     try:
-        entries = _parse_json_entries(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"cannot read the history {path}: {error}") from None
+        entries = cast("list[Any]", read_json(text, path)) if is_list else read_lines(text, path)
+    except SettingsError:
+        entries = [read_json(text, path)]  # one object over several lines
     turns: list[PastTurn] = []
     for entry in entries:
         fields = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
@@ -195,18 +198,6 @@ def _read_history_file(path: Path) -> list[PastTurn]:
             )
         turns.append(PastTurn(question, sql=sql or ""))
     return turns
-
-
-def _parse_json_entries(text: str) -> list[Any]:
-    """Parse a text as a JSON list, or as one JSON value per line."""
-    if text.lstrip().startswith("["):
-        return cast("list[Any]", read_json(text))
-    if not text.strip():
-        raise ValueError("it is empty; write [] for no turns")
-    try:
-        return read_lines(text)
-    except ValueError:
-        return [read_json(text)]
 
 
 @expand_options()

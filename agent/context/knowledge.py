@@ -8,8 +8,8 @@ from ...tools.knowledge.entry import Entry, SelectedEntries
 from ...tools.knowledge.fragment import find_used_entries
 from ...tools.sql import Query
 from ...tools.values import ValueMatch
+from ...tools.words import format_count
 from ..advice import with_fallback
-from ..answers.phrasing import format_count
 from ..records import Turn, UsedKnowledge
 from ..resources import Run
 from .task_inputs import get_full_question

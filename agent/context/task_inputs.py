@@ -26,9 +26,8 @@ from ...tools.linking import (
     shorten_schema,
 )
 from ...tools.sql import dialect_notes, extend_schema_for_query, find_requested_tables
-from ...tools.words import is_foreign_text
+from ...tools.words import format_count, is_foreign_text
 from ..advice import call_with_fallback
-from ..answers.phrasing import format_count
 from ..effects import Body, do, wait_for
 from ..records import Turn
 from ..resources import Run

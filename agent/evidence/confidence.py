@@ -43,7 +43,13 @@ OVER = 0.9  # the mean confidence that models state: one that is right less ofte
 
 FURTHEST = 0.02  # no word of a model's is taken to be nearer to 0 or 1 than this
 
-BY_HAND: Mapping[str, float] = {"readings differ": -0.7, "rows lost": -0.7, "approved": 4.0, "unfinished": -0.4}
+BY_HAND: Mapping[str, float] = {
+    "readings differ": -0.7,
+    "rows lost": -0.7,
+    "misread": -3.0,
+    "approved": 4.0,
+    "unfinished": -0.4,
+}
 """Weights of signals that no published draft shows, in logits.
 
 Rows that a sum repeats count twice: no other number stands beside it, and of Spider train's 2,021 gold queries with
@@ -73,6 +79,7 @@ class AnswerEvidence:
     readings: int = 0  # rival readings of the question that were run
     same_readings: int = 0  # those of them that give the same
     rows_lost: int = 0  # 1 if the answer itself tells of rows that it lacks, or may lack; 2 if of repeated ones
+    misread: bool = False  # whether SQLite reads a name in it as a text
     approved: bool = False  # whether a person approved the query for this question
     unfinished: bool = False  # whether the turn ended without converging
 
@@ -92,6 +99,7 @@ class AnswerEvidence:
             "columns": float(min(max(self.columns - 1, 0), 3)),
             "unsure": 0.0 if self.sure is None else 1 - self.sure,
             "said": float(self.sure is not None),
+            "misread": float(self.misread),
             "approved": float(self.approved),
             "unfinished": float(self.unfinished),
         }
@@ -121,6 +129,7 @@ def gather_answer_evidence(
         readings=rivals.ran,
         same_readings=rivals.same,
         rows_lost=rows_lost,
+        misread=bool(attempt.misread),
         approved=attempt.source in ("verified", "edited"),
         unfinished=status == "capped",
     )
@@ -198,6 +207,9 @@ def list_answer_doubts(
     drafts = evidence.agreeing + evidence.differing - (comparison is not None)
     if differing := evidence.differing - differs(comparison):
         doubts.append(_format_disagreement(differing, drafts, labels))
+    if attempt.misread:
+        names = labels.join([f"“{name}”" for name in attempt.misread])
+        doubts.append(labels.say("misread_names", len(attempt.misread), names=names))
     if attempt.result is not None and is_empty_or_zero_result(attempt.result):
         doubts += attempt.never
     if attempt.comments.doubt and evidence.sure is not None and evidence.sure < DOUBTED:

@@ -165,12 +165,12 @@ def format_values(sql: str, schema: Schema, matches: Sequence[ValueMatch]) -> st
     stems = frozenset(stem for name in names for stem in stem_name(name))
     # Part of a value may be found only because the question names a column so: "city" is no Boise City.
     values = (match for match in matches if match.how != "part" or not stems.issuperset(stem_name(match.mention)))
-    lines = [f"{match.table}.{match.column} holds {_format_cell(match.value, _CELL)}" for match in values]
+    lines = [f"{match.table}.{match.column} holds {_format_held_value(match.value)}" for match in values]
     query = read_query(sql, schema)
     places = sorted(query.usage.columns) if query else []
     columns = [(table, column) for table, name in places if (column := schema.column(table, name)) and column.samples]
     for table, column in columns[:COLUMNS_SHOWN]:
-        samples = ", ".join(_format_cell(value, _CELL) for value in column.samples)
+        samples = ", ".join(map(_format_held_value, column.samples))
         has_all = column.distinct is not None and column.distinct <= len(column.samples)
         lines.append(f"{table}.{column.name}: {samples}{'' if has_all else ', ...'}")
     return "\n".join(_limit_parts_to_tokens(lines, _TOKENS))
@@ -216,6 +216,12 @@ def _limit_parts_to_tokens(parts: Iterable[P], tokens: int) -> list[P]:
             break
         fitting.append(part)
     return fitting
+
+
+def _format_held_value(value: object) -> str:
+    """Return a value as text, in quotes if there are spaces around it."""
+    has_spaces = isinstance(value, str) and value != value.strip() and len(value.splitlines()) == 1
+    return f"'{str(value)[:_CELL]}'" if has_spaces else _format_cell(value, _CELL)
 
 
 def _format_cell(value: object, characters: int) -> str:

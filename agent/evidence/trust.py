@@ -19,6 +19,7 @@ from ...tools.errors import SettingsError
 from ...tools.examples import database_identity
 from ...tools.folders import data_folder
 from ...tools.labels import IN_ENGLISH, Labels
+from ...tools.record_files import read_file
 from ...tools.validation import describe_fault
 from ...tools.whole_files import lock_folder_of_file, write_text_atomically
 from ..advice import with_fallback
@@ -95,11 +96,11 @@ def read_trust_bounds(path: Path) -> tuple[TrustBound, ...]:
 def _parse_trust_bounds(path: Path, modified_at: int, size: int) -> tuple[TrustBound, ...]:
     """Return the trust bounds in a file, cached until the file changes."""
     try:
-        return tuple(_READER.validate_json(path.read_bytes()).bounds)
-    except (OSError, ValidationError) as error:
+        return tuple(_READER.validate_json(read_file(path)).bounds)
+    except ValidationError as error:
         raise SettingsError(
-            f"{path} contains no trust bounds that this version can read: remove it, and set them again with"
-            f" `tableturn trust fit` ({error if isinstance(error, OSError) else describe_fault(error.errors()[0])})"
+            f"{path} contains no trust bounds that this version can read ({describe_fault(error.errors()[0])}): name"
+            " another file with --trust or the setting `trust`, and set them there with `tableturn trust fit`"
         ) from error
 
 

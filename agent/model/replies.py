@@ -75,13 +75,13 @@ _BY_STATUS: Final = {
     402: ("is not paid for", "check the account's balance"),
     403: ("may not be used with this key", "check the key's permissions"),
     404: ("was not found at its address", "check the model's name and the base URL"),
-    408: ("did not answer in time", "try again, or raise the timeout"),
+    408: ("did not answer in time", "try again, or raise request_seconds"),
     413: ("says that the prompt is too long", "lower the token budget (prompt_tokens)"),
     429: ("reports too many requests, or no quota left", "wait, or check the plan and its limits"),
 }
 _BY_NAME: Final = (
     ("ContextOverflow", "says that the prompt is too long", "lower the token budget (prompt_tokens)"),
-    ("Timeout", "did not answer in time", "try again, or raise the timeout"),
+    ("Timeout", "did not answer in time", "try again, or raise request_seconds"),
     ("Connect", "could not be reached, or closed the connection", "check the address and that the server runs"),
     ("RemoteProtocol", "closed the connection", "check that the server runs"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
@@ -14,8 +15,9 @@ from pydantic.dataclasses import dataclass
 
 from ...tools.errors import SettingsError
 from ...tools.folders import data_folder
+from ...tools.record_files import read_file
 from ...tools.validation import describe_fault
-from ...tools.whole_files import append_lines, check_writable
+from ...tools.whole_files import append_lines, find_incomplete_last_line
 
 RECORD_FILE = "models.jsonl"
 
@@ -54,20 +56,17 @@ def append_run_record(record: ModelRunRecord, path: Path) -> None:
 
 def check_record_file(path: Path) -> None:
     """Raise `SettingsError` if records cannot be added to a file."""
+    read_records(path)
     try:
-        check_writable(path)
+        append_lines(path, "")
     except OSError as error:
         raise SettingsError(f"cannot write the record of models to {path}: {error}") from error
 
 
 def read_records(path: Path) -> Sequence[ModelRunRecord]:
     """Return all records in a file; an incomplete last line is skipped."""
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error}") from error
+    content = read_file(path) if os.access(path, os.F_OK) else b""
+    lines = content.removesuffix(find_incomplete_last_line(content)).split(b"\n")
     records: list[ModelRunRecord] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -75,8 +74,6 @@ def read_records(path: Path) -> Sequence[ModelRunRecord]:
         try:
             records.append(_READER.validate_json(line))
         except ValidationError as error:
-            if number == len(lines):
-                break
             why = describe_fault(error.errors()[0])
             raise SettingsError(f"{path}, line {number}: not a record of a model: {why}") from error
     return records

@@ -57,7 +57,7 @@ class TurnBudget(NamedTuple):
     def check_time_left(self) -> None:
         """Raise `BudgetReached` if no time is left."""
         if self.seconds <= 0:
-            raise BudgetReached("the time for this question is up (turn_seconds)")
+            raise BudgetReached("the time for this question is up: ask for less, or raise turn_seconds")
 
     def check_requests_left(self) -> None:
         """Raise `BudgetReached` if no request is left."""

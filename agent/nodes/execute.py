@@ -72,6 +72,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         return {"attempts": [*state.get("attempts", []), dump(repetition)], "notes": [], "next": "critique"}
     run.emit({"event": "executing", "sql": sql})
     (cost, outcome), notes = (yield from do(partial(estimate_and_run_query, sql))), list[str]()
+    misread = tuple[str, ...]()
     is_edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
     needs_approval = turn.approve or run.settings.approve
     may_correct = isinstance(outcome, QueryError) and not (is_edited or needs_approval)
@@ -82,7 +83,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
             notes = [f"{name} was read as {correct}" for name, correct in correction.names.items()]
     if run.settings.gate and not (is_edited or needs_approval or isinstance(outcome, QueryError)) and '"' in sql:
         names = yield from do(partial(_find_misread_names, sql, run))
-        # One revision may bring the right name; if it does not, the answer comes with a remark.
+        # One revision may bring the right name; if it does not, the answer says what was read.
         past_errors = [attempt.error or "" for attempt in load_all(Attempt, state.get("attempts"))]
         is_last = len(past_errors) + 1 >= run.settings.max_attempts or any(
             error.endswith(_MISREAD) for error in past_errors
@@ -90,7 +91,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         if names and not is_last and (yield from do(get_remaining_requests)) > 0:
             outcome = QueryFailed(f"no such column: {names[0]}{_MISREAD}", "unknown_column")
         else:
-            notes += [f"{name} is no column: SQLite read it as a text" for name in dict.fromkeys(names)]
+            misread = tuple(dict.fromkeys(names))
     attempt = Attempt(
         sql,
         "edited" if is_edited else source,
@@ -99,6 +100,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         comments=replace(turn.comments, say="") if is_edited or sql != draft else turn.comments,
         dialect=run.resources.database.dialect,
         estimate=cost,
+        misread=misread,
     )
     if isinstance(outcome, QueryError):
         attempt = replace(attempt, error=str(outcome), error_kind=outcome.kind)

@@ -153,7 +153,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     by_node = load_usage(state)
     query = query if sql else None
     knowledge = find_used_knowledge(query, turn)
-    told = "" if absent else sentence
+    told = "" if absent or (chosen and chosen.misread) else sentence
     if told and chosen and query:
         past = (text for each in select_history(state, run) for text in (each.question, each.rephrased))
         terms = (text for entry in knowledge for text in (entry.name, entry.text, entry.sql))

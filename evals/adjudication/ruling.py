@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...prompts.judge import Kind, Word
 from ...tools.database import Database, Limits, Schema, hide_url_secrets
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
-from ...tools.record_files import read_lines
+from ...tools.record_files import decode_text, read_file, read_lines
 from ...tools.sql import regularize
 from ...tools.terminal import warn
 from ...tools.whole_files import append_lines, find_incomplete_last_line
@@ -61,14 +61,11 @@ def read_rulings(path: Path, allow_missing: bool = False) -> list[Ruling]:
     """Read the rulings of a verdict file in order; the last ruling on a query counts."""
     if allow_missing and not path.exists():
         return []
-    try:
-        content = path.read_bytes()
-        # A last line that a killed process left half written is passed over, and the next one takes its place.
-        if incomplete_line := find_incomplete_last_line(content):
-            _warn_of_incomplete_line(path, incomplete_line)
-        records = read_lines(content.removesuffix(incomplete_line).decode("utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"verdicts: {path} cannot be read: {error}") from error
+    content = read_file(path)
+    # A last line that a killed process left half written is passed over, and the next one takes its place.
+    if incomplete_line := find_incomplete_last_line(content):
+        _warn_of_incomplete_line(path, incomplete_line)
+    records = read_lines(decode_text(content.removesuffix(incomplete_line), path), path)
     return [parse_record(Ruling, record, f"verdicts: {path}, record {n}") for n, record in enumerate(records, 1)]
 
 

@@ -25,6 +25,7 @@ from ...agent.options import (
 )
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
+from ...tools.words import format_count
 
 if TYPE_CHECKING:
     from ..impact import Change
@@ -145,10 +146,16 @@ def evaluate(
     from ...agent.model import check_record_file, get_record_file_path
     from ..adjudication.ruling import VERDICTS_FILE, format_scores_line, read_rulings
     from ..datasets import load_dataset
-    from ..metrics.judging import UNREACHABLE
     from ..report.page import make_run_sections
     from ..runner.record import RunSpec, is_replay_model
-    from ..runner.results import RESULTS_FILE, RunResults, add_model_records, read_results, write_results
+    from ..runner.results import (
+        RESULTS_FILE,
+        RunResults,
+        add_model_records,
+        describe_unanswered,
+        read_results,
+        write_results,
+    )
     from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
@@ -171,7 +178,7 @@ def evaluate(
     if questions.root is None:  # a file, which is read again from elsewhere
         results["run"]["dataset"] = str(Path(dataset).absolute())
     outcomes = [verdict for _, verdict in answers]
-    unanswered = [verdict for verdict in outcomes if not verdict.was_asked or verdict.error.startswith(UNREACHABLE)]
+    unanswered = describe_unanswered(results["questions"])
     if file is not None and record_file != str(file) and not unanswered and add_model_records(results, file):
         record_file = str(file)
     write_results({**results, "recorded": record_file}, out)
@@ -185,8 +192,7 @@ def evaluate(
         warn_of_doubtful_verdicts(outcomes)
         say(str(out))
     if unanswered:
-        missing = f"{len(unanswered)} of {len(outcomes)} questions have no answer: {unanswered[0].error}"
-        warn(f"{missing}; start the same run again to ask them")
+        warn(unanswered)
         raise typer.Exit(1)
 
 
@@ -395,7 +401,7 @@ def impact(
         for change in [*effects.of("error", "rows"), *effects.of("unsettled")]:
             _print_answer_change(change)
         counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in fields["counts"].items() if count)
-        say(f"{fields['answers']} past answers: {counts}")
+        say(f"{format_count(fields['answers'], 'past answer', 'past answers')}: {counts}")
     if not is_met:
         warn(f"fewer than {100 * (gate or 0):g} % of past answers stay the same (--gate)")
         raise typer.Exit(1)

@@ -14,6 +14,7 @@ import typer
 from ...agent.options import PriceOption, expand_options
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
+from ...tools.words import format_count
 from .evaluate import (
     MAX_IDS,
     AnsweringOptions,
@@ -62,7 +63,7 @@ def trial(
         raise typer.BadParameter(f"a trial needs {missing}", param_hint=missing)
     from ...agent.model import check_record_file, get_record_file_path
     from ..report.page import make_trial_sections
-    from ..runner.results import add_model_records, write_results
+    from ..runner.results import add_model_records, describe_unanswered, write_results
     from ..runner.run import RunProgress
     from ..trial import TrialOptions, read_trial_questions, run_trial
     from ..trial.run import TRIAL_KEYS
@@ -92,7 +93,7 @@ def trial(
         if is_below_gate:
             warn(f"fewer than {100 * results['gate']['least']:g} % of questions pass (--gate)")
     if results["not_asked"]:
-        warn("some questions could not be asked; start the same trial again to ask them")
+        warn(describe_unanswered(results["questions"]))
     if results["not_asked"] or is_below_gate:
         raise typer.Exit(1)
 
@@ -181,8 +182,9 @@ def _find_trust_file(file: Path | None, fields: dict[str, object]) -> Path:
 def _describe_trust_bound(bound: TrustBound) -> str:
     head, labels = f"{bound.database}, {bound.model}: ", f"{bound.labels} labelled"
     if bound.level is None:
-        need = f"at least {bound.missing} more labelled answers are needed"
-        return f"{head}nothing is marked trusted: {labels} answers, {bound.wrong} of them wrong; {need}"
+        count = format_count(bound.labels, "labelled answer", "labelled answers")
+        need = format_count(bound.missing, "more is needed", "more are needed")
+        return f"{head}nothing is marked trusted: {count}, {bound.wrong} of them wrong; at least {need}"
     guarantee = f"at most {bound.alpha:.0%} wrong at {bound.certainty:.0%} certainty; set {bound.time}"
     counts = f"{bound.trusted} of {labels} ones ({bound.trusted_wrong} wrong)"
     return f"{head}answers with a confidence of {bound.level:.3f} or more are marked trusted, {counts}: {guarantee}"

@@ -17,8 +17,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 
 from ...tools.database import Database, hide_url_secrets, quote
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
-from ...tools.record_files import read_json, read_records
+from ...tools.record_files import read_json, read_records, read_text_file
 from ...tools.validation import describe_fault
+from ...tools.words import format_count
 
 
 def join_operators(sql: str) -> str:
@@ -212,8 +213,8 @@ class DatasetLayout:
 
     def questions(self, path: Path) -> Iterator[GoldTurn]:
         """Yield the questions of a file: single questions, or the turns of interactions."""
+        records: Any = read_json(read_text_file(path), path)
         try:
-            records: Any = read_json(path.read_text(encoding="utf-8"))
             for number, record in enumerate(records):
                 if "interaction" in record:  # SParC and CoSQL
                     for turn, entry in enumerate(record["interaction"], 1):
@@ -223,8 +224,6 @@ class DatasetLayout:
                     name = str(record.get("question_id", number))
                     fields = record.get("evidence", ""), record.get("difficulty", "")
                     yield GoldTurn(name, record["db_id"], record[self.text], (record[self.sql],), name, 1, *fields)
-        except (OSError, ValueError) as error:
-            raise SettingsError(f"{path} cannot be read: {error}") from error
         except (KeyError, TypeError, AttributeError) as error:
             raise SettingsError(f"{path} is not in its published format: {error!r}") from error
 
@@ -280,7 +279,7 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
 
     The root is the folder that holds the datasets' folders (`TABLETURN_DATA`), or a dataset's folder itself.
     """
-    if Path(name).suffix in SUFFIXES:
+    if Path(name).suffix in SUFFIXES or (name not in LAYOUTS and Path(name).is_file()):
         if split not in ("dev", "all"):  # commands ask for `dev` if nothing is said
             raise SettingsError(f"{name} is a file of your own questions and has no splits: leave --split {split} out")
         return read_questions(Path(name))
@@ -400,26 +399,25 @@ def read_predictions(path: Path, dataset: Dataset, selection: Dataset | None = N
     `{"id": ..., "sql": ...}` records, as a list or one a line. A file without ids may hold the questions alone that are
     asked, `selection`.
     """
-    try:
-        if path.suffix in (".json", ".jsonl"):
-            records = read_records(path)
-            forms = [records]
-        else:
-            lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
-            queries = [line.partition("\t")[0].strip() for line in lines]
-            records = [query for query, line in zip(queries, lines, strict=True) if line.strip()]
-            forms = [records, queries] if any(turn.turn > 1 for turn in dataset.questions) else [queries, records]
-    except (OSError, ValueError) as error:
-        raise SettingsError(f"predictions: {path} cannot be read: {error}") from error
+    if path.suffix in (".json", ".jsonl"):
+        records = read_records(path)
+        forms = [records]
+    else:
+        if not (text := read_text_file(path)):
+            raise SettingsError(f"predictions: {path} is empty")
+        lines = text.removesuffix("\n").split("\n")
+        queries = [line.partition("\t")[0].strip() for line in lines]
+        records = [query for query, line in zip(queries, lines, strict=True) if line.strip()]
+        forms = [records, queries] if any(turn.turn > 1 for turn in dataset.questions) else [queries, records]
     split_name = f"{dataset.name} {dataset.split}"
     if all(isinstance(record, str) for record in records):
         for form, subset in product(forms, (dataset, selection)):
             if subset is not None and len(subset.questions) == len(form):
                 return {question.id: str(sql) for question, sql in zip(subset.questions, form, strict=True)}
-        expected = f"{split_name} has {len(dataset.questions)} questions"
+        expected = f"{split_name} has {format_count(len(dataset.questions), 'question', 'questions')}"
         if selection is not None and len(selection.questions) < len(dataset.questions):
             expected += f", {len(selection.questions)} of them asked"
-        raise SettingsError(f"predictions: {path} has {len(records)} queries, but {expected}")
+        raise SettingsError(f"predictions: {path} has {format_count(len(records), 'query', 'queries')}, but {expected}")
     entries = [parse_record(Prediction, item, f"predictions: {path}, record {n}") for n, item in enumerate(records, 1)]
     ids = {question.id for question in dataset.questions}
     predictions = {str(item.id): item.sql or "" for item in entries}

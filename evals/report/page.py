@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ...prompts.judge import Kind
 from ...tools.errors import SettingsError
+from ...tools.record_files import read_file
 from ...tools.whole_files import write_text_atomically
 from ..adjudication.ruling import format_ex
 from ..datasets.load import SUFFIXES
@@ -238,6 +239,8 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
         raise SettingsError(f"the results of a run have no {error}: start the run again") from error
     except (TypeError, AttributeError) as error:
         raise SettingsError(f"the results of a run are damaged ({error}): start the run again") from error
+    if out.exists() and (content := read_file(out)) and not content.startswith(b"<!doctype html>"):
+        raise SettingsError(f"{out} is not a report, and is not changed: name another file with --out")
     try:
         write_text_atomically(out, page)
     except OSError as error:

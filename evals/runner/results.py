@@ -17,13 +17,14 @@ from ...agent.model import ModelRunRecord, append_run_record, get_model_label, r
 from ...agent.records import convert_cell
 from ...tools.database import Schema, hide_url_secrets
 from ...tools.errors import DatabaseUnavailable, SettingsError
-from ...tools.record_files import read_json
+from ...tools.record_files import read_json, read_text_file
 from ...tools.whole_files import write_text_atomically
+from ...tools.words import format_count
 from ..adjudication.ruling import Ruling, add_verdict_scores, now
 from ..datasets.load import Dataset, SingleDatabaseCache
-from ..metrics.judging import StrictJudge, Verdict, classify_error, make_official_judge
+from ..metrics.judging import UNREACHABLE, StrictJudge, Verdict, classify_error, make_official_judge
 from ..metrics.summary import compute_mean_redundancy, dump_scores, share
-from .record import SHOWN_ROWS, RunSpec, TurnRecord, is_replay_model
+from .record import NOT_ASKED, SHOWN_ROWS, RunSpec, TurnRecord, is_replay_model
 
 RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
 
@@ -221,6 +222,15 @@ def hide_passwords(results: dict[str, Any]) -> None:
         question["database"] = hide_url_secrets(question["database"])
 
 
+def describe_unanswered(questions: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many questions have no answer, and why; empty if model and database answered all."""
+    reasons = [q["error"] for q in questions if q["status"] == NOT_ASKED or q["error"].startswith(UNREACHABLE)]
+    if not reasons:
+        return ""
+    count = f"{len(reasons)} of {format_count(len(questions), 'question', 'questions')}"
+    return f"no answer to {count}: {reasons[0].removeprefix('not asked: ')}; run the same command again to ask again"
+
+
 def write_results(results: dict[str, Any], out: Path) -> None:
     """Write `results.json` atomically into the run's folder."""
     write_text_atomically(out / RESULTS_FILE, json.dumps(results))
@@ -229,12 +239,11 @@ def write_results(results: dict[str, Any], out: Path) -> None:
 def read_results(out: Path) -> dict[str, Any]:
     """Return the results of a finished run."""
     path = out / RESULTS_FILE
-    try:
-        results = read_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        reason = "" if isinstance(error, FileNotFoundError) else f" ({getattr(error, 'strerror', None) or error})"
-        advice = "name the folder of one, or finish it with `tableturn eval`"
-        raise SettingsError(f"there is no finished run in {out}{reason}: {advice}") from error
+    if not path.exists():
+        raise SettingsError(
+            f"there is no finished run in {out}: name the folder of one, or finish it with `tableturn eval`"
+        )
+    results = read_json(read_text_file(path), path)
     if not isinstance(results, dict):
         raise SettingsError(f"{path} is not a results file of `tableturn eval`: finish the run again")
     if "by_question" in results:

@@ -24,6 +24,7 @@ from ...agent import Settings, make_settings
 from ...agent.records import make_plain_result
 from ...agent.settings import uses_code_result
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, SettingsError, TableturnError
+from ...tools.record_files import read_json, read_text_file
 from ...tools.terminal import warn
 from ...tools.whole_files import write_text_atomically
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache, parse_record
@@ -192,11 +193,15 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Pat
     """Create a run's folder, or check that it is empty or has the same run."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        if not (out / SPEC_FILE).exists():
+        if not (path := out / SPEC_FILE).exists():
             return
-        old_spec: dict[str, Any] = dict(json.loads((out / SPEC_FILE).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise SettingsError(f"{out} cannot be used for a run: {error}") from error
+    except FileExistsError:
+        raise SettingsError(f"{out} is a file: name a folder with --out") from None
+    except OSError as error:
+        raise SettingsError(f"{out} cannot be used for a run: {error.strerror}") from error
+    old_spec: Any = read_json(read_text_file(path), path)
+    if not isinstance(old_spec, dict):
+        raise SettingsError(f"{out} cannot be used for a run: {path.name} in it is of something else")
     old_digest, folder = old_spec.pop(_DIGEST, None), old_spec.pop(_FOLDER, "")
     old_spec = {"embedding": "hashed", **old_spec}  # what runs made before it was known had
     new_spec: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
@@ -204,7 +209,10 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Pat
         old_spec["settings"] = new_spec["settings"]
     names = (name for name in {*old_spec, *new_spec} if old_spec.get(name) != new_spec.get(name))
     if differences := sorted(n for n in names if _resolve(old_spec.get(n), folder) != _resolve(new_spec.get(n), "")):
-        theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differences) for run in (old_spec, new_spec))
+        theirs, ours = (
+            ", ".join(f"no {name}" if run.get(name) is None else f"{name}={run[name]!r}" for name in differences)
+            for run in (old_spec, new_spec)
+        )
         raise SettingsError(
             f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
         )
@@ -406,8 +414,8 @@ class RunProgress(Progress):
     def __call__(self, record: TurnRecord, verdict: Verdict) -> None:
         """Count one more question."""
         (prompt, completion), counts = record.tokens, self._counts
-        counts.update(calls=record.calls, prompt=prompt, completion=completion, not_asked=not record.was_asked)
-        counts.update(judged=verdict.ex is not None, right=verdict.ex is True)
+        counts.update(calls=record.calls, prompt=prompt, completion=completion, not_asked=int(not record.was_asked))
+        counts.update(judged=int(verdict.ex is not None), right=int(verdict.ex is True))
         share = format_percent(counts["right"] / counts["judged"] if counts["judged"] else None)
         text = f"{self._score} {share}  {counts['calls']} calls  {counts['prompt'] + counts['completion']} tokens"
         text += f"  {counts['not_asked']} not asked" if counts["not_asked"] else ""

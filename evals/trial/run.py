@@ -18,7 +18,7 @@ from ...agent import SQLAgent, make_settings
 from ...agent.evidence import TrustBound, compute_fingerprints, write_trust_bound
 from ...tools.database import Database
 from ...tools.deprecation import warn_deprecated
-from ...tools.errors import QueryError, SettingsError
+from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.examples import VERIFIED, database_identity
 from ...tools.whole_files import append_lines, write_text_atomically
 from ...tools.words import words
@@ -29,7 +29,15 @@ from ..metrics.statistics import compute_wilson_interval, find_confidence_level,
 from ..report.page import write_report
 from ..runner.agents import CACHE_FILE, ReplyCache
 from ..runner.record import RunSpec, TurnRecord
-from ..runner.results import HISTORY_FILE, RESULTS_FILE, RunResults, get_used_model_name, read_results, write_results
+from ..runner.results import (
+    HISTORY_FILE,
+    RESULTS_FILE,
+    RunResults,
+    describe_unanswered,
+    get_used_model_name,
+    read_results,
+    write_results,
+)
 from ..runner.run import JOURNAL_FILE, SPEC_FILE, Listener, check_output_folder, make_run_settings, run_evaluation
 from .question import TrialQuestion, TrialTurn, format_row_count, read_trial_questions
 
@@ -321,7 +329,7 @@ def fit_trust_bound(
     fields = {**own_fields, **trial.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
     results = run_trial(replace(trial, settings=fields), out, listener, questions)
     if results["not_asked"]:
-        raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: run the same command again")
+        raise ModelError(describe_unanswered(results["questions"]))
     level = find_confidence_level(list_judged_answers(results), alpha, certainty)
     bound = TrustBound(identity, model, alpha, certainty, **asdict(level), fingerprints=prints, time=now())
     write_trust_bound(bound, file)

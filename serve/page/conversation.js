@@ -2,7 +2,7 @@
 // A turn is what the API gives for it, and while it runs has `live`: what has been told of it so far.
 import { events, get, post } from "./api.js";
 import { useEffect, useRef, useState } from "./html.js";
-import { readable, say } from "./labels.js";
+import { say } from "./labels.js";
 
 const SHOWN_ROWS = 25;
 const EARLY_MS = 150; // within which an answer's rows are mostly counted: one that changes at once would only flicker
@@ -159,7 +159,7 @@ function after(turn, event) {
 function said(event) {
   switch (event.event) {
     case "reading": return say("page_reading");
-    case "linked": return `${say("page_tables")}: ${event.tables.map(readable).join(", ")}`;
+    case "linked": return `${say("page_tables")}: ${event.tables.join(", ")}`;
     case "sql": return say("page_running");
     case "rows": return event.error ? say("page_query_failed") : say("rows", { n: event.row_count ?? 0 });
     case "answer": return event.answer.text;

@@ -44,21 +44,23 @@ export function Lessons({ open, onClose }) {
   const [problem, setProblem] = useState(null);
   const load = () => get("lessons").then((found) => (setLessons(found), setEdited(""), setProblem(null)), setProblem);
   useEffect(() => void (open && load()), [open]);
-  const change = (request) => request.then(load, setProblem);
+  const change = ({ id }, request) => request.then(load, ({ message }) => setProblem({ message, id }));
+  const told = (id) => problem && problem.id === id && html`<p class="problem" role="alert">${problem.message}</p>`;
   const edits = (lesson) => (lesson.kind === "answer" ? [["page_edit_question", "page_new_question", lesson.name], ["page_edit_query", "page_new_query", lesson.meaning]]
     : [["page_edit_meaning", "page_new_meaning", lesson.meaning]]);
   return html`<${Dialog} title=${say("page_saved")} open=${open} onClose=${onClose}>
-    ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
+    ${told()}
     ${lessons.length === 0 && html`<p class="quiet">${say("page_nothing")}</p>`}
     ${lessons.map((lesson) => html`<section class="panel" key=${lesson.id} aria-label=${lesson.name}>
       <p><b dir="auto">${lesson.name}</b> <span class="quiet">${[say(KINDS[lesson.kind]), lesson.author, lesson.added.slice(0, 10), lesson.unchecked && say("page_unchecked", { why: lesson.unchecked })].filter(Boolean).join(" · ")}</span></p>
       ${lesson.meaning !== lesson.name && html`<p class="text" dir="auto">${lesson.kind === "answer" ? html`<code>${lesson.meaning}</code>` : lesson.meaning}</p>`}
       <div class="buttons">
         ${edits(lesson).map(([name]) => html`<button onClick=${() => setEdited(lesson.id + name)}>${say(name)}</button>`)}
-        <button onClick=${() => change(remove(`lessons/${lesson.id}`))}>${say("page_remove")}</button>
+        <button onClick=${() => change(lesson, remove(`lessons/${lesson.id}`))}>${say("page_remove")}</button>
       </div>
+      ${told(lesson.id)}
       ${edits(lesson).map(([name, label, text]) => edited === lesson.id + name && html`<${Line} label=${say(label)} button=${say("page_save")} needed focused given=${text}
-        onGiven=${(now) => change(patch(`lessons/${lesson.id}`, { text: now }))} />`)}
+        onGiven=${(now) => change(lesson, patch(`lessons/${lesson.id}`, { text: now }))} />`)}
     </section>`)}
   </${Dialog}>`;
 }

@@ -15,8 +15,7 @@ export function Feedback({ turn, tools }) {
   const [proposed, setProposed] = useState({ lines: [] });
   const [noted, setNoted] = useState(null);
   const first = tools.turns[0]?.id === turn.id;
-  const { question, rephrased } = turn.answer;
-  const proposal = turn.wording ?? (first || rephrased !== question ? rephrased : ""); // a follow-up's own words say nothing alone
+  const proposal = turn.wording ?? turn.answer.rephrased;
   const [wording, setWording] = useState(proposal);
   const place = useRef(null);
   const given = turn.feedback?.kind;
@@ -34,6 +33,7 @@ export function Feedback({ turn, tools }) {
         setTimeout(() => document.getElementById(`turn-${told.turn}`)?.focus({ preventScroll: true })); // once it is drawn
       }
     } catch (error) {
+      setNoted(null);
       setProblem(error);
       if (error.kind === "ExampleRefused" && feedback.kind === "approve") unfold("right");
     }

@@ -4,7 +4,7 @@ import { parted } from "./conversation.js";
 import { Feedback } from "./feedback.js";
 import { html, useEffect, useState } from "./html.js";
 import { getChart, post } from "./api.js";
-import { readable, say } from "./labels.js";
+import { say } from "./labels.js";
 import { around, isMeasure, parts, shape } from "./shape.js";
 import { Code, Editor } from "./sql.js";
 import { Table } from "./table.js";
@@ -217,6 +217,6 @@ function Asked({ turn, open, tools }) {
 
 const TABLES = 6;
 const first = (names) => {
-  const shown = names.slice(0, TABLES).map(readable).join(", ");
+  const shown = names.slice(0, TABLES).join(", ");
   return names.length > TABLES ? say("page_and_more", { names: shown, n: names.length - TABLES }) : shown;
 };

@@ -12,7 +12,8 @@ export function Doubt({ answer: { confidence, confidence_reason: reason, trusted
 
 /** What an answer rests on; the figure is for whoever compares answers. */
 export function Why({ turn: { answer, dates, page } }) {
-  const { confidence, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis } = answer;
+  const { confidence, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, truncated } = answer;
+  const basis = answer.basis && { ...answer.basis, cut: truncated ? "" : answer.basis.cut }; // the table pages all rows
   const ended = stopped && stopped !== "gate" && `stopped_${stopped}`;
   return html`<details class="more why">
     <summary>${say("page_rests_on")}</summary>
@@ -47,7 +48,7 @@ const ORIGINS = {
 function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, cut, definitions, assumed, readings, counted: rows }, dates) {
   return [
     ["page_query", ORIGINS[origin] && say(ORIGINS[origin])],
-    ["page_tables", tables?.map(readable).join(", ")],
+    ["page_tables", tables?.join(", ")],
     ["page_date", date?.used && when(date.column, dates)],
     ["page_only_where", conditions(filters?.filter(({ groups, part }) => !groups && !part))],
     ["page_only_groups", conditions(filters?.filter(({ groups, part }) => groups && !part))],

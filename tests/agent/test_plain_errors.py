@@ -83,7 +83,7 @@ def test_a_server_that_timed_out_is_named_so() -> None:
         status_code = 408
 
     assert str(make_model_error("m", TimedOut("why"))) == (
-        "model m did not answer in time (why): try again, or raise the timeout"
+        "model m did not answer in time (why): try again, or raise request_seconds"
     )
 
 

@@ -124,12 +124,12 @@ def test_score_prints_one_object(spider_root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("SELECT 1", "has 1 queries, but spider dev has 4"),
+        ("SELECT 1", "has 1 query, but spider dev has 4 questions"),
         ('[{"id": "9", "sql": "SELECT 1"}]', "has no question '9'"),
         ('[{"sql": "SELECT 1"}]', "record 1: id is missing"),
         ('[{"id": 0, "sql": 5}]', "record 1: sql must be text, not 5"),
         ("[" * 100_000, "nested too deeply"),
-        ("{", "cannot be read: Expecting"),
+        ("{", "is not JSON: line 1, column 2"),
     ],
 )
 def test_predictions_that_do_not_fit(spider_root: Path, tmp_path: Path, text: str, message: str) -> None:
@@ -154,7 +154,7 @@ def test_eval_runs_and_resumes(spider_root: Path, tmp_path: Path) -> None:
     assert again["strict"] == found["strict"]
     other = runner.invoke(app, [*options, "--limit", "1"])
     assert other.exit_code == 2
-    assert "contains a run with limit" in other.stderr
+    assert "contains a run with no limit, not limit=1" in other.stderr
 
 
 def test_eval_prints_both_judgements_where_a_verdict_file_lies_beside_the_run(
@@ -205,11 +205,11 @@ def test_what_is_gone_names_what_to_use(command: list[str], instead: str) -> Non
             '[{"question": "Q", "sql": [], "database": "league.sqlite"}]',
             "record 1: 'sql' is missing: a query",
         ),
-        ("q.json", "[", "cannot be read"),
-        ("q.yaml", "a: [b", "cannot be read"),
+        ("q.json", "[", "is not JSON: line 1, column 2"),
+        ("q.yaml", "a: [b", "is not YAML: line 1, column 6"),
         ("q.json", "[" * 100_000, "nested too deeply"),
         ("q.yaml", "[" * 1_000, "nested too deeply"),
-        ("q.csv", f"question,sql,database\n{'long ' * 30_000},SELECT 1,league.sqlite\n", "field larger than"),
+        ("q.csv", f"question,sql,database\n{'long ' * 30_000},SELECT 1,league.sqlite\n", "a cell is too long"),
         ("q.csv", "question,sql,database\nHow many?,SELECT 1, 2,league.sqlite\n", "record 1: more cells"),
         (
             "q.json",
@@ -238,7 +238,7 @@ def test_a_gold_that_fails_is_told(tmp_path: Path) -> None:
     # A gold that fails says nothing of the run; a database that is not there does.
     assert run.exit_code == 1, run.output
     assert run.stderr.count("is not judged: ") == 1
-    assert "2 of 3 questions have no answer: not asked: " in run.stderr
+    assert "no answer to 2 of 3 questions: " in run.stderr
 
 
 def test_ones_own_questions_name_their_databases_and_have_no_others(tmp_path: Path) -> None:

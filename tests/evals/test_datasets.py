@@ -108,7 +108,7 @@ SAME = '{"question": "Q", "sql": "S", "database": "d", "id": 1}'
         ('[{"question": "Q", "sql": "SELECT 1"}]', "record 1: database is missing"),
         ('[{"question": "Q", "sql": "S", "database": "d", "gold": "S"}]', "record 1: gold is not known"),
         (f"[{SAME}, {SAME}]", "more than once"),
-        ("nonsense", "cannot be read"),
+        ("nonsense", "is not JSON: line 1, column 1"),
     ],
 )  # fmt: skip
 def test_own_questions_that_are_wrong(tmp_path: Path, records: str, message: str) -> None:

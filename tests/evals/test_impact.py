@@ -273,7 +273,7 @@ def test_without_past_answers_there_is_nothing_to_replay(tmp_path: Path) -> None
 def test_a_damaged_line_of_a_trail_is_named(tmp_path: Path) -> None:
     path = tmp_path / "trail.jsonl"
     path.write_text('{"question": "a", "sql": "SELECT 1"}\n\nnonsense\n')
-    with pytest.raises(SettingsError, match="line 3, column 1: Expecting value"):
+    with pytest.raises(SettingsError, match="is not JSON: line 3, column 1"):
         read_past_answers(path)
 
 

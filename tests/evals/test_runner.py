@@ -240,7 +240,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
     path = questions_file(tmp_path, 1)
     spec = RunSpec(str(path), model="offline")
     run_evaluation(spec, read_questions(path), tmp_path / "run", jobs=1, listener=silent)
-    with pytest.raises(SettingsError, match=r"contains a run with limit=None, not limit=1"):
+    with pytest.raises(SettingsError, match=r"contains a run with no limit, not limit=1"):
         run_evaluation(
             RunSpec(str(path), model="offline", limit=1),
             read_questions(path),
@@ -248,7 +248,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
             jobs=1,
             listener=silent,
         )
-    with pytest.raises(SettingsError, match=r"with limit=None, model='offline', not limit=1, model='openai:m'"):
+    with pytest.raises(SettingsError, match=r"with no limit, model='offline', not limit=1, model='openai:m'"):
         run_evaluation(
             RunSpec(str(path), model="openai:m", limit=1),
             read_questions(path),
@@ -323,9 +323,9 @@ def test_a_database_out_of_reach_is_no_wrong_answer_and_is_asked_again(
         more = ["--history", history, "--record", "off", *(["--baseline", baseline] if baseline else [])]
         asking = [*command(server, path, out)[3:], *more]
         done = CliRunner().invoke(app, asking)
-        assert (done.exit_code, done.stderr.count("not asked: ")) == (1, 1)
-        assert "1 of 3 questions have no answer: not asked: own all: no database 'missing.sqlite'" in done.stderr
-        assert "start the same run again to ask them" in done.stderr
+        assert (done.exit_code, done.stderr.count("no answer to ")) == (1, 1)
+        assert "no answer to 1 of 3 questions: own all: no database 'missing.sqlite'" in done.stderr
+        assert "run the same command again" in done.stderr
         scores = json.loads(done.stdout)["strict"]
         assert (scores["not_asked"], scores["judged"], scores["ex"]) == (["2"], 2, 1.0)
         # What was answered is judged again at each start: without its database it is not wrong, either.
@@ -362,7 +362,7 @@ def test_a_file_that_goes_away_in_the_middle_of_a_run_is_no_wrong_answer(
         patched.setattr(RunJournal, "add", add_and_lose_the_file)
         done = CliRunner().invoke(app, asking)
     assert done.exit_code == 1, done.output
-    assert "start the same" in done.stderr
+    assert "run the same command again" in done.stderr
     if command == "eval":
         scores = json.loads((out / "results.json").read_text())["strict"]
         assert (scores["judged"], scores["ex"]) == (1, 1.0)
@@ -447,7 +447,7 @@ def test_what_could_not_be_asked_is_no_answer_and_is_asked_again(tmp_path: Path)
         script = troubled
         done = CliRunner().invoke(app, command(server, dataset, out)[3:])
         assert done.exit_code == 1
-        assert "2 of 6 questions have no answer: not asked: " in done.stderr
+        assert "no answer to 2 of 6 questions: " in done.stderr
         assert "check the API key" in done.stderr
         for scores in (json.loads(done.stdout)["strict"], json.loads(done.stdout)["official"]):
             assert scores["not_asked"] == ["3", "4"]

@@ -105,6 +105,8 @@ def test_statements_that_change_something_are_passed_on_to_be_rejected(sql: str)
 def test_a_pivot_is_passed_on_to_be_rejected(sql: str) -> None:
     for reply in (sql, f"```sql\n{sql}\n```", f"This does it:\n\n{sql}"):
         assert find_sql(reply, "duckdb").sql == sql
+    assert find_sql(f"```sql\n{sql.lower()}\n```", "duckdb").sql == sql.lower()
+    assert find_sql("```sql\nsummarize a\n```", "duckdb").sql == "summarize a"
     assert find_sql(f"Pivot (by month) on the date:\n\n{Q}").sql == Q
 
 

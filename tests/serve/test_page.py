@@ -108,6 +108,11 @@ def test_answers_are_judged_and_words_noted(visit: Visit, shop: Path) -> None:
     first.get_by_label("What a word means").fill("local customer means city = 'Lyon'")
     first.get_by_role("button", name="Note", exact=True).click()
     first.get_by_text("Noted.").wait_for()
+    first.get_by_role("button", name="Note a definition").click()
+    first.get_by_label("What a word means").fill("far customer means nowhere = 'Lyon'")
+    first.get_by_role("button", name="Note", exact=True).click()
+    first.get_by_role("alert").get_by_text("not saved").wait_for()
+    assert not first.get_by_text("Noted.").is_visible()
     first.get_by_role("button", name="Wrong").click()
     first.get_by_text("Or write the right query").click()
     first.get_by_label("The right query").fill("SELECT name FROM customers WHERE city = 'Lyon'")
@@ -143,6 +148,9 @@ def test_an_answer_is_corrected_in_words_and_the_new_one_saved_with_its_question
     dialog = page.get_by_role("dialog", name="What was saved")
     buyers = dialog.get_by_role("region", name="Who buys here?")
     buyers.get_by_role("button", name="Edit question").click()
+    buyers.get_by_label("The new question").fill("How many orders are there?")
+    buyers.get_by_role("button", name="Save").click()
+    buyers.get_by_role("alert").get_by_text("not changed").wait_for()  # where it was edited, however long the list
     buyers.get_by_label("The new question").fill("Who are our buyers?")
     buyers.get_by_role("button", name="Save").click()
     dialog.get_by_role("region", name="Who are our buyers?").get_by_role("button", name="Remove").click()
@@ -188,7 +196,7 @@ def test_a_follow_up_is_corrected_with_a_query_under_words_that_are_shown(visit:
     turn.get_by_text("Or write the right query").click()
     turn.locator(".panel textarea:focus").wait_for()
     wording = turn.get_by_label("Save it as the answer to")
-    assert wording.input_value() == "", "its own words say nothing alone"
+    assert wording.input_value() == "only those in Lyon", "as it was asked, where the model gave no other words"
     wording.fill("Which customers are from Lyon?")
     turn.get_by_label("The right query").fill("SELECT name FROM customers WHERE city = 'Lyon'")
     turn.get_by_role("button", name="Save the right query").click()
@@ -237,6 +245,7 @@ def test_a_query_waits_for_approval(visit: Visit, shop: Path) -> None:
     page.get_by_label("The query", exact=True).press("Control+Enter")
     last(page).locator(".figure").wait_for()
     assert cells(page) == ["mended"]
+    assert last(page).locator(".question").inner_text() == "Who are the customers in Rome?", "not the query that failed"
     ask(page, "Who are the customers in Paris?")
     last(page).get_by_role("button", name="Don't run").click()
     last(page).locator(".feedback").wait_for()

@@ -155,6 +155,8 @@ def test_a_table_that_pages_all_rows_is_not_called_cut(visit: Visit, sample: Pat
     last(page).locator(".pager").get_by_text(" of 9,500 rows").wait_for()
     assert "1,000" not in last(page).locator(".lead").inner_text(), "the rows are counted once, and all of them"
     assert not last(page).get_by_text("Only the first").first.is_visible()
+    last(page).get_by_text("What it rests on").click()
+    assert "1,000" not in last(page).locator(".why").inner_text()
 
 
 def test_a_table_wider_than_the_page_says_that_it_scrolls(visit: Visit, shop: Path, width: int) -> None:
@@ -216,6 +218,16 @@ def test_a_count_has_no_marks_at_its_tenths(visit: Visit, shop: Path) -> None:
     last(page).locator("svg.marks").wait_for()
     labels = last(page).locator("svg.marks .role-axis-label text").all_text_contents()
     assert {label for label in labels if label[0].isdigit()} == {"0", "1"}
+
+
+def test_a_chart_of_few_lying_bars_leaves_no_gap_beneath(visit: Visit, shop: Path) -> None:
+    query = "SELECT name || ' of the hill far away' AS name, id * 2.5 AS visits FROM customers"
+    page = visit(shop, [sql(query)], examples="none")
+    ask(page, "Visits by name as a bar chart")
+    chart = last(page).locator(".chart")
+    chart.locator("svg.marks").wait_for()
+    drawing, buttons = chart.locator(".drawing").bounding_box(), chart.locator(".buttons").bounding_box()
+    assert buttons["y"] - drawing["y"] - drawing["height"] < 20
 
 
 def test_which_column_a_chart_measures_is_chosen_and_remembered(visit: Visit, shop: Path) -> None:

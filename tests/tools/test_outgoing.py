@@ -160,7 +160,7 @@ def test_rules_are_read_from_a_file(tmp_path: Path) -> None:
     file.write_text('[egress]\ndefault = "statistics"\nmask = ["card"]\n[egress.columns]\n"A.B" = "none"\n')
     assert PermissionsFile.read(file).egress == Egress("statistics", (("a.b", "none"),), ("card",))
     file.write_text("[egress")
-    with pytest.raises(SettingsError, match="not valid TOML"):
+    with pytest.raises(SettingsError, match="is not TOML"):
         PermissionsFile.read(file)
 
 

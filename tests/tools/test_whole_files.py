@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.annotations import Annotations, AnnotationStore
-from tableturn.tools.whole_files import lock_folder_of_file, replace_file, write_text_atomically
+from tableturn.tools.errors import SettingsError
+from tableturn.tools.whole_files import append_lines, lock_folder_of_file, replace_file, write_text_atomically
 
 
 def test_what_is_broken_off_leaves_the_file_as_it_was(tmp_path: Path) -> None:
@@ -56,3 +57,19 @@ def test_annotations_of_two_stores_are_all_kept(tmp_path: Path) -> None:
     for number, store in enumerate(stores):
         store.add(Annotations({f"t{number}": "a table"}, {}))
     assert set(AnnotationStore("key", tmp_path).read().tables) == {"t0", "t1"}
+
+
+@pytest.mark.parametrize("content", [b"\x89PNG\r\n\x00", b"a note\nof two lines", b'{\n "preset": "full"\n}\n', b"{a}"])
+def test_lines_are_appended_to_no_other_file(tmp_path: Path, content: bytes) -> None:
+    (path := tmp_path / "p.png").write_bytes(content)
+    with pytest.raises(SettingsError, match="is not a file of JSON lines, and is not changed: name another file"):
+        append_lines(path, '{"a": 1}\n')
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("content", ["", '{"b": 1}', '{"b": 1}\n', '\ufeff{"b": 1}\n', '{"b": 1}\n{"c', '{"c'])
+def test_lines_are_appended_to_whole_ones(tmp_path: Path, content: str) -> None:
+    (path := tmp_path / "a.jsonl").write_text(content)
+    append_lines(path, '{"a": 1}\n')
+    whole = content.partition('{"c')[0]
+    assert path.read_text() == whole + "\n" * (whole.endswith("}")) + '{"a": 1}\n'

@@ -62,7 +62,7 @@ class Basis:
 
     def text(self, labels: Labels = IN_ENGLISH) -> str:
         """Return the basis as about three lines of plain text."""
-        tables = labels.join([humanize_name(table) for table in self.tables])
+        tables = labels.join(self.tables)
         over = labels.say("over_tables", tables=tables) if tables else ""
         distinct = f", {labels.say('page_no_duplicates')}" if self.grain and self.duplicates == "removed" else ""
         origin, dates = labels.say(f"query_{self.origin}", over=over), _describe_date_range(self, labels)

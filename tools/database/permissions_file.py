@@ -12,7 +12,6 @@ too.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Annotated, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
 
 from ..errors import SettingsError
+from ..record_files import read_toml_file
 from ..validation import check_argument, describe_fault
 from .egress import Egress, Level, MaskKind
 from .session import Identity, Permissions, Policy, Session
@@ -88,13 +88,9 @@ class PermissionsFile:
         """Read a permissions file."""
         path = Path(path)
         try:
-            content = _PermissionsFileContent.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        except OSError as error:
-            raise SettingsError(f"cannot read the permissions {path}: {error.strerror or error}") from None
+            content = _PermissionsFileContent.model_validate(read_toml_file(path))
         except ValidationError as error:
             raise SettingsError(f"the permissions {path} are wrong: {_format_first_error(error)}") from None
-        except (ValueError, RecursionError) as error:
-            raise SettingsError(f"the permissions {path} are not valid TOML: {error}") from None
         default = content.default.permissions() if content.default else None
         if default is None and content.egress.model_fields_set and not content.users:
             default = Permissions()  # it says what may leave, and nothing of who may read what

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from ..database import Database, Table, render_schema
 from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, QueryError, SQLParseError
-from ..record_files import read_json, read_records
+from ..record_files import read_json, read_records, read_text_file
 from ..results import same_result
 from ..sql import Query, read_query
 from ..sql.contradictions import find_missing_rank
@@ -90,13 +90,10 @@ def find_example_fault(question: str, sql: str) -> str:
 
 def _iterate_record_parsers(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     """Yield each record's location in the file and a function that parses the record."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        content = [] if path.suffix == ".jsonl" else read_json(text)
-    except (OSError, ValueError) as error:
-        not_text = isinstance(error, UnicodeDecodeError)
-        why = "it is not UTF-8 text" if not_text else getattr(error, "strerror", None) or one_line(error)
-        raise ExampleStoreError(f"{path} cannot be read: {why}") from None
+    if path.suffix in (".csv", ".yaml", ".yml"):
+        raise ExampleStoreError(f"{path}: name the database of its examples with --db, as CSV and YAML need")
+    text = read_text_file(path, ExampleStoreError)
+    content = [] if path.suffix == ".jsonl" else read_json(text, path, ExampleStoreError)
     if path.suffix == ".jsonl":
         for number, line in enumerate(text.split("\n"), 1):  # other line ends may stand within a JSON text
             if line.strip():
@@ -203,7 +200,8 @@ def read_verified_examples(
         question, sql, _ = _get_named_fields(texts).values()
         if not question or not sql:
             missing = "sql" if question else "question"
-            refuse(f"{path}, record {number}: a verified question needs a text {missing!r}")
+            names = ", ".join(map(repr, _get_dict(record)))
+            refuse(f"{path}, record {number}: there is no text for {missing!r}; its fields are {names or 'missing'}")
             continue
         try:
             by, simplified = texts.get("author") or author, texts.get("simplified", "")

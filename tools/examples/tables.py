@@ -276,10 +276,12 @@ class ChromaBackend:
                     "list its examples with the version that wrote it (`tableturn examples list --json --limit N`) "
                     "and import them into a new store"
                 )
-            if meta.get("embedding") != self._embedding:
+            if (name := str(meta.get("embedding"))) != self._embedding:
+                kind, _, model = name.partition("-")
+                choice = f"{kind}:{model}" if kind in ("openai", "sentence") else kind
                 raise ExampleStoreError(
-                    f"the example store at {self._where} was built with the embedding {meta.get('embedding')!r}, not "
-                    f"{self._embedding!r}: open it with that embedding, or import its examples into a new store"
+                    f"the example store at {self._where} was built with the embedding {name}, not {self._embedding}: "
+                    f"open it with --embedding {choice}, or import its examples into a new store"
                 )
             name = collection.name.removesuffix(_REBUILT_SUFFIX)
             if name not in names:

@@ -56,7 +56,8 @@ def _read_fragment(sql: str, dialect: str, schema: Schema | None = None) -> tupl
     try:
         query = Query.of(f"SELECT {sql}", dialect, schema)
     except SQLParseError as error:
-        raise KnowledgeError(f"{sql!r} is not an SQL expression ({str(error).rstrip('.')})") from None
+        reason = "it is incomplete" if "Required keyword" in str(error) else str(error).rstrip(".")
+        raise KnowledgeError(f"{sql!r} is not an SQL expression ({reason})") from None
     tree = query.tree
     parts = {name for name, part in tree.args.items() if part}
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or parts != {"expressions"}:

@@ -18,7 +18,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -27,8 +26,9 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, Validat
 from ..database.quoting import get_naming_rules
 from ..errors import KnowledgeError
 from ..folders import data_folder
+from ..record_files import read_text_file
 from ..validation import describe_fault
-from ..words import format_did_you_mean
+from ..words import find_intended_word, format_did_you_mean
 from .entry import Entry, EntryKind, Item
 
 if TYPE_CHECKING:
@@ -226,10 +226,9 @@ def read_knowledge_text(path: Path) -> str:
             raise KnowledgeError(f"cannot read the knowledge file {path}: it is not a regular file")
         if path.stat().st_size > _LARGEST:
             raise KnowledgeError(f"{path} has more than {_LARGEST:,} bytes: divide it with `extends`")
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise KnowledgeError(f"cannot read the knowledge file {path}: {reason}") from None
+    except OSError as error:
+        raise KnowledgeError(f"cannot read the knowledge file {path}: {error.strerror}") from None
+    return read_text_file(path, KnowledgeError)
 
 
 def parse_knowledge_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
@@ -261,8 +260,8 @@ def _describe_first_error(error: ValidationError) -> str:
         model = get_args(model.model_fields[str(name)].annotation)[-1]
     fields = list(model.model_fields)
     # Names of fields are whole words: a part of one that is alike, as in `definitions` and `joins`, says nothing.
-    suggestions = list(map(repr, get_close_matches(str(last), fields, 1)))
-    hint = format_did_you_mean(suggestions) or f"there are {', '.join(fields)}"
+    near = find_intended_word(str(last), fields)
+    hint = format_did_you_mean([repr(near[0])] if near else []) or f"there are {', '.join(fields)}"
     return f"{' > '.join(map(str, fault['loc']))}: there is no field {last!r} here; {hint}"
 
 

@@ -51,6 +51,7 @@ from .path import (
     copy_source_node,
     find_passed_column,
     find_path,
+    find_row_table,
     select_from,
 )
 from .repeated import count_repeated_rows, expects_every_row_to_match, has_distinct_partners, sums_for_each_row
@@ -342,7 +343,10 @@ class _LedgerCounter:
             key_columns = ", ".join(side.name or self.query.text(side) for side in sides)
             roles = [role for role in path.steps if self.name(role.source) == names[0]]
             by = humanize_name(key_columns) if len(roles) > 1 else ""
-            self.joins.append(JoinCount(*names, of, rows, kept, material, examples, condition=beside, by=by))
+            found = JoinCount(*names, of, rows, kept, material, examples, condition=beside, by=by)
+            table = find_row_table(self.query, path.subject)
+            is_whole = table is not None and rows == table.row_count
+            self.joins.append(replace(found, filtered=bool(path.filters) and not is_whole))
             if sets_aside and lost < left_out and not kept:
                 item = self.name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", left_out - lost, of, rows))
@@ -422,19 +426,23 @@ class _LedgerCounter:
 
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys or by the compared values."""
-        expected, (link, *more) = expects_every_row_to_match(self.query, step), step.links
+        expected = expects_every_row_to_match(self.query, step)
         nodes = (node for condition in step.conditions for node in self.query.find(exp.Expr, within=condition))
         constants = (node.name for node in nodes if node.name and self.query.literal(node) is not None)
         if any(re.search(rf"\b{re.escape(text)}\b", self.question, re.IGNORECASE) for text in constants):
             return False  # who asks for some partners does not expect all rows to have one
         if step.source in path.equals and step.source not in path.find_filtering_sources():
             return True
-        if expected is not None or more:
-            return bool(expected)
+        if expected is not None:
+            return expected
         parts, counts = list[float](), list[int]()
         for source in (step.source, *step.before):
-            different = exp.Count(this=exp.Distinct(expressions=[link.end(source).copy()]))
-            select = select_from(copy_source_node(source), exp.Count(this=exp.Star()), different)
+            ends = [link.end(source).copy() for link in step.links]
+            columns = [exp.alias_(end, f"c{place}") for place, end in enumerate([exp.Count(this=exp.Star()), *ends])]
+            each = select_from(copy_source_node(source), *columns).group_by(*ends)
+            filled = [exp.not_(exp.column(column.alias).is_(exp.Null())) for column in columns[1:]]
+            counted = exp.Sum(this=exp.column("c0")), make_count(filled, None)
+            select = select_from(each.subquery("counted", copy=False), *counted)
             try:
                 ((rows, values),) = self._run_select(select, path.scope)
             except NotCountedError as reason:
@@ -573,6 +581,7 @@ class _LedgerCounter:
                 other = join.lost and join.material is not material
                 immaterial = "" if not other else "lost" if material else "repeated"
                 material = join.material or material
-                self.joins[place] = replace(join, repeated=more, material=material, immaterial=immaterial)
+                counted = replace(join, repeated=more, in_groups=not is_whole)
+                self.joins[place] = replace(counted, material=material, immaterial=immaterial)
                 return
-        self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material))
+        self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material, in_groups=not is_whole))

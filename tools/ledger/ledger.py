@@ -31,6 +31,8 @@ class JoinCount:
     immaterial: Literal["", "lost", "repeated"] = ""  # the number that is not material, if only the other one is
     condition: str = ""  # what a partner meets beside the key
     by: str = ""  # the columns that refer to it, if several joins look up partners in the table
+    filtered: bool = False  # whether conditions on other tables choose among the rows that come to the join
+    in_groups: bool = False  # whether only what is repeated within a group counts as repeated
 
     @property
     def counts_each(self) -> bool:
@@ -174,15 +176,16 @@ def _describe_join(join: JoinCount, other: str | None, labels: Labels) -> Iterat
         elif other is not None:
             yield labels.say("more_lost", join.lost, table=table, shown=examples, other=other)
         else:
-            part = _say_part(join.lost, join.rows, join.of, labels)
+            part = _say_part(join.lost, join.rows, join.of, labels, filtered=join.filtered)
             yield labels.say("rows_lost", join.lost, part=part, table=table, shown=examples)
     if join.counts_each:
         yield labels.say("rows_counted_each", join.repeated + join.rows, of=of, table=table)
     elif join.repeated:
-        yield labels.say("rows_repeated", join.repeated, of=of, table=table)
+        yield labels.say("repeated_in_groups" if join.in_groups else "rows_repeated", join.repeated, of=of, table=table)
 
 
-def _say_part(count: int, rows: int, table: str, labels: Labels) -> str:
+def _say_part(count: int, rows: int, table: str, labels: Labels, *, filtered: bool = False) -> str:
     """Return the subject of a sentence on rows: how many of a table's rows, or of a query's own."""
     key = ("part_of_table" if table else "part_of_rows") + ("_of_one" if rows == 1 else "")
-    return labels.say(key, count, rows=labels.number(rows), table=humanize_name(table))
+    part = labels.say(key, count, rows=labels.number(rows), table=humanize_name(table))
+    return labels.say("part_left", part=part) if filtered and table and rows > 1 else part

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, timedelta
 from itertools import pairwise
 
@@ -16,10 +16,12 @@ from ..sql.query import Query, TableColumn
 from .ledger import NewestDate
 from .path import Count, NotCountedError, copy_source_node, make_column, select_from
 
-_YEAR = 365  # days, of a period without a beginning
+_YEAR = 365  # days
 _LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
 _NOW = re.compile(r"current_|\b(?:now|today|curdate|sysdate|localtime)", re.IGNORECASE)
 _NEWEST = 4  # dates by which a table tells that each of its rows is about a month or a week
+_MANY, _MOST = 20, 100  # dates by which it tells how long it may have none, and those that are looked at
+_SEVERAL = 2  # rows for each of another table, from which these are of what happens to people or things
 _DAYS, _DAYS_BEFORE = 10_000, 8_000  # of the calendar in which a period is looked for
 _CALENDAR = f"""
     WITH digit AS ({" UNION ALL ".join(f"SELECT {n} AS n" for n in range(10))})
@@ -45,16 +47,27 @@ def compare_newest_date(
         return None
     # What lies ahead no data can hold.
     end = min(date.fromisoformat(last), today) if last else date.fromisoformat(first)
-    period = (end - date.fromisoformat(first)).days + 1 if first else _YEAR
+    period = (end - date.fromisoformat(first)).days + 1 if first else 0
 
     def is_late(until: str) -> bool:
         days = (end - date.fromisoformat(until)).days
         return (days > 1 and days >= _LATE * period) or (days > 0 and first > until)
 
-    material = is_late(day) and is_late(_find_end_of_newest(query, count, use, day))
+    # Who asks for those born before 2006 asks about no period.
+    material = bool(first) and is_late(day) and is_late(_find_end_of_newest(query, count, use, day))
+    material = material and all(other <= day for other in _list_dates_of_events(query, newest, use))
     if material and unclear:
         raise NotCountedError("a condition compares its date with another column or a query")
     return NewestDate(use.table, use.column, day, last or first, material)
+
+
+def _list_dates_of_events(query: Query, newest: Callable[[str, str], str], use: DateUse) -> Iterator[str]:
+    """Yield the newest dates of what happens to people or things, if a date tells when these were born or began."""
+    table = query.schema.table(use.table)
+    others = {key.table for key in query.schema.foreign_keys if key.ref_table == use.table != key.table}
+    for other in filter(None, map(query.schema.table, sorted(others))):
+        if table and (other.row_count or 0) >= _SEVERAL * (table.row_count or 0) > 0:
+            yield from (newest(other.name, column.name) for column in other.columns if column.kind == "time")
 
 
 def _list_date_conditions(query: Query, use: DateUse) -> tuple[list[tuple[exp.Expr, TableColumn]], bool]:
@@ -103,13 +116,19 @@ def _find_period(
 
 
 def _find_end_of_newest(query: Query, count: Count, use: DateUse, day: str) -> str:
-    """Return the newest day, or the end of its month or week if the newest dates begin these."""
+    """Return the newest day, or the end of its month or week if the newest dates begin these.
+
+    If there are many dates, the longest time between two of them may pass once more.
+    """
     source = next(source for scope in query.scopes for source, table in scope.tables if table.name == use.table)
     column = make_column(source, use.column)
     select = select_from(copy_source_node(source), column).where(exp.not_(column.is_(exp.Null()))).distinct()
-    cells = count(select.order_by(column.desc()).limit(_NEWEST).sql(dialect=query.rules.grammar))
+    cells = count(select.order_by(column.desc()).limit(_MOST).sql(dialect=query.rules.grammar))
     texts = {str(cell)[:10] for (cell,) in cells}
-    days = sorted(date.fromisoformat(text) for text in texts if is_date_text(text))
+    every = sorted(date.fromisoformat(text) for text in texts if is_date_text(text))
+    if len(every) >= _MANY:
+        day = str(every[-1] + max(after - before for before, after in pairwise(every)) - timedelta(days=1))
+    days = every[-_NEWEST:]
     months = [start.year * 12 + start.month for start in days]
     if len(days) > 1 and all(start.day == 1 for start in days):
         years, month = divmod(months[-1] + min(after - before for before, after in pairwise(months)) - 1, 12)

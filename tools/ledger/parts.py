@@ -11,12 +11,15 @@ from ..database.schema import ColumnSchema
 from ..database.table import Cell
 from ..sql.query import Query, TableColumn
 from ..sql.scope import QuerySource, Scope, get_argument
-from ..words import stem_name, words
+from ..words import make_word_set, stem_name, words
 from .path import ROWID, JoinPath, JoinStep, NotCountedError, find_key, find_row_table, make_column
 
 _CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
-_EACH = ("each", "every", "all")
+_EACH = make_word_set(
+    "each every all jede jeder jedes jeden jedem alle aller allen chaque tous toutes cada todos todas ogni tutti tutte"
+    " elke ieder iedere каждый каждая каждого каждой каждом каждую все всех"
+)
 
 
 def to_int(cell: Cell) -> int:
@@ -105,7 +108,7 @@ def find_sum(path: JoinPath) -> exp.Expr | None:
 
 
 def asks_for_each(question: str, *names: str) -> bool:
-    """Whether a question says "each", "every" or "all" of a table or one of its columns."""
+    """Whether a question says "each" or "all", in some languages, of a table or its columns."""
     stems = {stem for name in names for stem in stem_name(name)}
     question_words = words(question)
     return any(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Literal
 
 from sqlglot import exp
@@ -42,6 +43,8 @@ UNLIKE_NULL = (exp.Coalesce, exp.Case, exp.If, exp.Concat, exp.ConcatWs, exp.Ano
 """What may give a value where a partner is missing, so that its value does not tell."""
 
 _CHOOSING = (exp.Case, exp.If)
+
+_PARTED = (exp.SetOperation, exp.Subquery)
 
 ROWID = "_rowid_"
 """SQLite's key of tables without one."""
@@ -205,6 +208,8 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     finest = equal or _find_finest_source(query, scope, links, addends, met)
     if (subject := finest or next(iter(addends), None)) is None:
         raise NotCountedError(NO_SUBJECT)
+    if has_joins and _is_listed_beside(query, scope, subject):
+        raise NotCountedError("another part of UNION or EXCEPT reads them too")
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
     if not any(isinstance(call.this, exp.Star) for call in query.find_aggregates(scope, exp.Count)):
         # Of what is counted through LEFT JOINs to the table between it and others, who has no match is not counted.
@@ -243,6 +248,17 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     equals = [s for s in equals if not _find_repeating_sources(query, s, scope)] if finest in equals else []
     equals = [s for s in equals if s is not finest]
     return JoinPath(query, scope, subject, tuple(steps), tuple(own_parts), tuple(others), tuple(singles), tuple(equals))
+
+
+def _is_listed_beside(query: Query, scope: Scope, subject: QuerySource) -> bool:
+    """Whether another part of UNION or EXCEPT reads the rows that this one lists, and may have those it leaves out."""
+    around = takewhile(lambda node: isinstance(node, _PARTED), query.list_enclosing(scope.select)[1:])
+    unions, table = [node for node in around if isinstance(node, exp.SetOperation)], find_row_table(query, subject)
+    if not unions or isinstance(unions[0], exp.Intersect) or query.find_aggregates(scope):
+        return False
+    enclosing = ((other, query.list_enclosing(other.select)) for other in query.scopes)
+    others = [other for other, nodes in enclosing if unions[-1] in nodes and scope.select not in nodes]
+    return any(table is read for other in others for _, read in other.tables)
 
 
 def check_countable(query: Query, scope: Scope) -> None:

@@ -176,7 +176,10 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
     if not scope.sources or not all(source.columns for source in scope.sources):
         return False
     sources = (source for level in iterate_enclosing_scopes(scope) for source in level.sources)
-    near = _find_nearest(word.name, sorted({name for source in sources for name in (source.columns or {}).values()}))
+    names = sorted({name for source in sources for name in (source.columns or {}).values()})
+    near = _find_nearest(word.name, names)
+    if _NAME.fullmatch(word.name) and word.name.casefold() not in _TIME_WORDS and _is_reckoned_with(word, scope, query):
+        return True
     enclosing = iter(query.list_enclosing(word))
     node, parent = next(enclosing), next(enclosing)
     while isinstance(parent, _CALLS) and not isinstance(parent, _CHOICES) and not is_aggregate_call(parent):
@@ -200,8 +203,44 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
         is_name = is_whole_on or not _names_column(parent, query, scope if parent.this is node else None)
         return bool(near) and is_name
     item = parent if isinstance(parent, exp.Alias) else node
-    is_shown = any(item is other for other in scope.select.expressions)
-    return bool(near) and is_shown and not _is_label(word.name, item, near, scope, query)
+    select = scope.select
+    is_shown = any(item is other for other in select.expressions) and not any(
+        isinstance(node, exp.Exists) for node in query.list_enclosing(select)[1:2]
+    )
+    # Nobody asks for one text for each row of a table.
+    is_alone = not any(_names_column(other, query) for other in select.expressions)
+    if is_alone and "_" in word.name:
+        near = near or next((name for name in names if {*split_name(name)} & {*split_name(word.name)}), "")
+    is_free = is_alone or node is not word
+    return bool(near) and is_shown and not _is_label(word.name, item, near, scope, query, is_free=is_free)
+
+
+def _is_reckoned_with(node: exp.Expr, scope: Scope, query: Query) -> bool:
+    """Whether a number or a date is made of an expression, or of the column that a SELECT gives it as."""
+    node, *around = query.list_enclosing(node)
+    for parent in around:
+        is_passed = isinstance(parent, _PASSING) and node.arg_key == "this"
+        is_result = isinstance(parent, exp.Case | exp.If) and node.arg_key in ("ifs", "true", "false", "default")
+        if not (is_passed or is_result):
+            break
+        node = parent
+    else:
+        return False
+    if isinstance(parent, exp.Anonymous):
+        return parent.name.lower() in _TIMES and parent.expressions[0] is node
+    if isinstance(parent, exp.Cast):
+        return parent.to.is_type(*exp.DataType.NUMERIC_TYPES, *exp.DataType.TEMPORAL_TYPES)
+    if isinstance(parent, _ARITHMETIC) or (isinstance(parent, _RECKONING) and node.arg_key == "this"):
+        return True
+    item = parent if isinstance(parent, exp.Alias) else node
+    if all(item is not other for other in scope.select.expressions):
+        return False
+    readers = (ref for ref in query.resolution.references if ref.column.casefold() == item.alias_or_name.casefold())
+    return any(
+        _is_reckoned_with(ref.node, ref.scope, query)
+        for ref in readers
+        if ref.scope and ref.source and ref.source.query and ref.source.query.unnest() is scope.select
+    )
 
 
 def _names_column(node: exp.Expr, query: Query, scope: Scope | None = None) -> bool:
@@ -210,17 +249,29 @@ def _names_column(node: exp.Expr, query: Query, scope: Scope | None = None) -> b
     return any(reference.kind != "string" and scope in (None, reference.scope) for reference in references)
 
 
-def _is_label(text: str, item: exp.Expr, near: str, scope: Scope, query: Query) -> bool:
-    """Whether a text in the SELECT list labels what stands beside it, or a part of a UNION."""
+def _is_label(text: str, item: exp.Expr, near: str, scope: Scope, query: Query, *, is_free: bool) -> bool:
+    """Whether a text in the SELECT list labels what stands beside it, or a part of a UNION.
+
+    With `is_free` nothing stands beside it, or something is made of it: what it is called says nothing.
+    """
     select = scope.select
     refs = (ref for ref in query.resolution.references if ref.scope is scope and ref.clause == "select")
     if any(ref.kind == "column" and ref.column.casefold() == near.casefold() for ref in refs):
         return True
     is_part = set(split_name(text)) < set(split_name(near))
     is_table = any(stem_name(text) == stem_name(source.base_name) for source in scope.sources)
-    is_other = not any(is_word_or_abbreviation(word, split_name(near)) for word in split_name(item.alias))
+    # "amounts" AS part may be a label, "amout" AS revenue is none.
+    is_other = stem_name(text) == stem_name(near) and not any(
+        is_word_or_abbreviation(word, split_name(near)) for word in split_name(item.alias)
+    )
     is_of_all = bool(query.find_aggregates(scope)) and not select.args.get("group")
-    if is_part or is_table or is_of_all or (item.alias and is_other) or any(other.is_star for other in select.selects):
+    if (
+        is_part
+        or is_table
+        or is_of_all
+        or (item.alias and is_other and not is_free)
+        or any(other.is_star for other in select.selects)
+    ):
         return True
     unions = list(takewhile(lambda node: isinstance(node, exp.SetOperation), query.list_enclosing(select)[1:]))
     place = next(index for index, other in enumerate(select.selects) if other is item)
@@ -230,7 +281,23 @@ def _is_label(text: str, item: exp.Expr, near: str, scope: Scope, query: Query) 
 
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between, exp.Is)
-_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
+_PASSING = (exp.Paren, exp.Coalesce, exp.Nullif, exp.Collate)  # their first argument
+_RECKONING = (
+    exp.Neg,
+    exp.Round,
+    exp.Abs,
+    exp.Ceil,
+    exp.Floor,
+    exp.Sqrt,
+    exp.Sum,
+    exp.Avg,
+    exp.Date,
+    exp.TsOrDsToTimestamp,
+)
+_TIMES = ("datetime", "julianday", "time", "timediff", "unixepoch")
+_TIME_WORDS = ("now", "subsec", "subsecond")
+_NAME = re.compile(r"[^\W\d]\w*(?: \w+)*")
 _CALLS = (exp.Paren, exp.Neg, exp.Collate, exp.Func, exp.DPipe, *_ARITHMETIC)
 _CHOICES = (exp.Case, exp.If, exp.Connector)  # whose texts are labels
 

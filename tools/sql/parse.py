@@ -145,8 +145,7 @@ def _parse_query(sql: str, dialect: str) -> ParsedQuery:
         raise SQLParseError("The SELECT names no columns; write what it should return.")
     if rules.is_sqlite and "fetch" in text.lower() and tree.find(exp.Fetch) is not None:
         raise SQLParseError("SQLite has no FETCH FIRST; write LIMIT.")
-    if rules.is_sqlite:
-        tree = _expand_in_tables(tree)
+    tree = _expand_joins_with_alias(_expand_in_tables(tree) if rules.is_sqlite else tree)
     if rules.words_as_text:
         _mark_bracketed_names(text, tree)
     query_tokens = (QueryToken(token.token_type, token.text, token.start, token.end) for token in tokens)
@@ -233,6 +232,25 @@ def _expand_in_tables(tree: exp.Expr) -> exp.Expr:
         node.set("field", None)
         node.set("query", exp.Subquery(this=exp.select(exp.Star()).from_(table, copy=False)))
     return tree
+
+
+def _expand_joins_with_alias(tree: exp.Expr) -> exp.Expr:
+    """Replace `(a JOIN b ON ...) AS t` in a tree by `(SELECT * FROM a JOIN b ON ...) AS t`, which it stands for."""
+    if not any(node.alias and is_from_item(node.this) for node in tree.find_all(exp.Subquery)):
+        return tree
+    tree = tree.copy()
+    for node in [node for node in tree.find_all(exp.Subquery) if node.alias and is_from_item(node.this)]:
+        node.set("this", exp.select(exp.Star()).from_(node.this, copy=False))
+    return tree
+
+
+def is_from_item(node: exp.Expr) -> bool:
+    """Whether an expression in parentheses is a table or join in FROM, no query."""
+    while isinstance(node, exp.Subquery | exp.Values):
+        if node.args.get("alias") or node.args.get("joins"):
+            return True
+        node = node.this
+    return isinstance(node, exp.Table)
 
 
 def _mark_bracketed_names(text: str, tree: exp.Expr) -> None:

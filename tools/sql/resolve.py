@@ -18,7 +18,7 @@ from sqlglot import exp
 from ..database.schema import Schema, TableSchema
 from ..derived import cache_in_first_argument
 from .dialects import Clause, DialectRules, remove_spaces_and_case
-from .parse import guard_nesting_depth
+from .parse import guard_nesting_depth, is_from_item
 from .scope import NameResolution, QuerySource, Reference, ReferenceKind, Scope, iterate_enclosing_scopes
 
 _CLAUSES: dict[str, Clause] = {
@@ -241,7 +241,7 @@ class _NameResolver:
 
     def _add_source_to_scope(self, node: exp.Expr, scope: Scope, join: exp.Join | None) -> None:
         start = len(scope.sources)
-        if isinstance(node, exp.Subquery) and _is_from_item(node.this):
+        if isinstance(node, exp.Subquery) and is_from_item(node.this):
             self._add_source_to_scope(node.this, scope, join)
         elif isinstance(node, exp.Table):
             _append_source(scope, replace(self._make_table_source(node, scope), join=join))
@@ -403,6 +403,8 @@ class _NameResolver:
         if node.table:
             return self._resolve_qualified_column(node, name, scope, refer)
         output_first = clause == "order" and self._is_whole_order_by_term(node)
+        if clause == "having" and self.rules.name in ("duckdb", "mysql"):  # but within an aggregate
+            output_first = isinstance(node.find_ancestor(exp.AggFunc, exp.Select), exp.Select)
         for level in iterate_enclosing_scopes(scope):
             if output_first and level is scope and name in level.aliases:
                 return refer("alias", level, column=node.name)
@@ -410,7 +412,9 @@ class _NameResolver:
             reference = self._resolve_as_output(name, level, refer) if is_output else None
             reference = reference or self._resolve_column_in_sources(node, name, level, refer)
             if reference is not None:
-                return reference
+                is_group = clause == "group" and level is scope and self.rules.name == "mysql"
+                named = self._resolve_as_output(name, level, refer) if is_group and reference.candidates else None
+                return named or reference
             if name in level.aliases and (level is not scope or clause in self.rules.aliases):
                 return refer("alias", level, column=node.name)
         return refer(self._classify_unknown_name(node, scope), column=node.name)
@@ -506,15 +510,6 @@ class _NameResolver:
             return "text_name"
         is_quoted = node.this.args.get("quoted") and not node.this.meta.get("bracketed")
         return "string" if is_quoted and self.rules.words_as_text else "unknown"
-
-
-def _is_from_item(node: exp.Expr) -> bool:
-    """Whether an expression in parentheses is a table or join in FROM, no query."""
-    while isinstance(node, exp.Subquery | exp.Values):
-        if node.args.get("alias") or node.args.get("joins"):
-            return True
-        node = node.this
-    return isinstance(node, exp.Table)
 
 
 def _append_source(scope: Scope, source: QuerySource) -> None:

@@ -44,6 +44,9 @@ ReferenceKind = Literal[
 """
 
 
+READ_KINDS: tuple[ReferenceKind, ...] = ("column", "alias", "rowid", "string", "star", "output", "text_name")
+"""Kinds of which it is known what they read."""
+
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 _FILTERING = ("", "INNER", "CROSS", "STRAIGHT_JOIN", "SEMI")
@@ -240,9 +243,11 @@ def get_join_conditions(source: QuerySource) -> list[exp.Expr]:
 
 
 def get_limit_count(query: exp.Expr) -> exp.Expr | None:
-    """Return the row count in LIMIT or FETCH FIRST, or None."""
+    """Return the row count in LIMIT or FETCH FIRST; None without one, or if all rows are kept."""
     limit = query.args.get("limit")
-    return limit and (limit.args.get("expression") or limit.args.get("count"))
+    if isinstance(limit, exp.Fetch):
+        return limit.args.get("count") or exp.Literal.number(1)
+    return None if limit is None or isinstance(limit.expression, exp.Null | exp.Var) else limit.expression
 
 
 def write_without_tables(node: exp.Expr) -> str:

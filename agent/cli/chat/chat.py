@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from ....tools.database import Cancellation
 from ....tools.errors import SettingsError
+from ....tools.words import format_count
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import ConversationAnswers, NumberedAnswer
 from ...answers.paging import PagedAnswer, PagedResultCache, PageRequest, make_first_page
-from ...answers.phrasing import format_count
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
-from ...records import Usage, get_standalone_question
+from ...records import Usage
 
 if TYPE_CHECKING:
     from ...answers.render import AnswerBackground
@@ -116,7 +116,7 @@ class ChatSession(ConversationAnswers):
         wording = super().choose_wording(item)
         if self.edit_line is None or not (wording or item.answer.record.follow_up):
             return wording
-        return self.edit_line("save as the answer to: ", wording or get_standalone_question(item.answer.record))
+        return self.edit_line("save as the answer to: ", wording or item.answer.rephrased)
 
     def is_waiting_for_reply(self) -> bool:
         """Whether the last turn asked a question back, so that the next input is the reply."""

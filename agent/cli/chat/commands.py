@@ -23,12 +23,12 @@ from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.formats import format_rows
 from ....tools.terminal import sanitize_text, warn
-from ....tools.words import find_nearest_names, format_did_you_mean
+from ....tools.words import find_nearest_names, format_count, format_did_you_mean
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import RUN, word_correction
 from ...conversation_files import list_saved_conversations
-from ..display import TerminalTable, highlight_sql, render_answer_reasons, render_records
+from ..display import TerminalTable, format_export, highlight_sql, render_answer_reasons, render_records
 from ..output import write_chart_file
 from .chat import PAGE, AnswerPages, ChatSession, cancel_on_interrupt
 
@@ -130,7 +130,7 @@ def _export_answer_rows(chat: ChatSession, args: str) -> str:
     answer = chat.choose("", "export")[0].answer
     with cancel_on_interrupt() as cancellation:
         result = verbs.export(answer, chat.resources, Path(args).expanduser(), cancellation=cancellation)
-    return f"wrote {result.rows:,} rows to {args}{'; the query gives more' if result.truncated else ''}"
+    return format_export(result, args)
 
 
 def _show_or_write_chart(chat: ChatSession, args: str) -> RenderableType:
@@ -210,7 +210,8 @@ def _show_table_schema(chat: ChatSession, args: str) -> RenderableType:
         cells = (column.name, column.type.lower() or column.kind, key, samples, column.comment)
         grid.add_row(*(Text(sanitize_text(cell)) for cell in cells))
     kind = "" if table.kind == "table" else f" ({table.kind})"
-    size = "" if table.row_count is None else f", {table.row_count:,} rows as of {_format_row_count_time(schema)}"
+    time = _format_row_count_time(schema)
+    size = "" if table.row_count is None else f", {format_count(table.row_count, 'row', 'rows')} as of {time}"
     heading = f"{table.name}{kind}{size}{': ' if table.comment else ''}{table.comment}"
     return Group(Text(sanitize_text(heading), style="bold"), grid)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ....tools.record_files import read_lines
+from ....tools.record_files import read_records
 from ...datasets import Dataset, GoldTurn, load_dataset, read_predictions
 from ...metrics.judging import OfficialJudge, Verdict
 from ...runner.record import RunSpec, TurnRecord
@@ -81,8 +81,8 @@ def read_dialogue_drafts(data: Path, dataset: str, systems: Sequence[str], limit
 def read_strong_model_drafts(data: Path, limit: int | None) -> StoredDrafts:
     """Read a strong model's drafts by experiment arm, with a reader's verdicts."""
     folder = data / "strong_model"
-    records: list[Any] = read_lines((folder / "drafts.jsonl").read_text(encoding="utf-8"))
-    verdicts: list[Any] = read_lines((folder / "verdicts.jsonl").read_text(encoding="utf-8"))
+    records: list[Any] = read_records(folder / "drafts.jsonl")
+    verdicts: list[Any] = read_records(folder / "verdicts.jsonl")
     drafts: dict[str, dict[str, str]] = {}
     questions: dict[str, GoldTurn] = {}
     for record in records:

@@ -33,7 +33,7 @@ from ....agent.model.chat import PromptedTranslator
 from ....agent.settings import Settings, make_settings
 from ....prompts.judge import Word
 from ....tools.errors import DatabaseUnavailable, ModelError, SettingsError
-from ....tools.record_files import read_lines
+from ....tools.record_files import read_lines, read_records, read_text_file
 from ...adjudication.judging import JudgeCase, compute_agreement, judge_cases
 from ...adjudication.ruling import is_ruling_on, read_rulings
 from ...datasets.load import LAYOUTS, Dataset, ExpectedOutcome, GoldTurn, Outcome, join_operators, load_dataset
@@ -84,10 +84,10 @@ class ReplyFileCache(InMemoryCache):
         self._path = path
         self.missed: set[str] = set()
         try:
-            records: list[Any] = read_lines(path.read_text(encoding="utf-8")) if path.exists() else []
+            records: list[Any] = read_lines(read_text_file(path), path) if path.exists() else []
             for record in records:
                 self._store_in_memory(str(record["prompt"]), str(record["reply"]))
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (TypeError, KeyError) as error:
             raise SettingsError(f"{path} is not a file of stored replies: {error!r}") from error
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
@@ -163,7 +163,7 @@ def _answer_sampled_questions(options: BenchOptions) -> Iterator[Row]:
     model = open_stored_model(options.replies or DECLINES, options.model, options.base_url)
     records = asyncio.run(_answer_turns(dataset, model, [turn for turns in sorts.values() for turn in turns]))
     check_all_replies_stored(model)
-    labels: list[Any] = read_lines(LABELS.read_text("utf-8"))
+    labels: list[Any] = read_records(LABELS)
     verdicts = {label["question"]: label["verdict"] for label in labels}
     for sort, turns in sorts.items():
         for turn in turns:
@@ -280,7 +280,7 @@ def _find_disputed_golds(options: BenchOptions) -> Iterator[Row]:
     """Yield the kinds of disputes of each gold query, with readers' verdicts if there are any."""
     verdicts = options.folder / "strong_model" / "verdicts.jsonl"
     rulings = read_rulings(verdicts) if verdicts.exists() else []
-    reviewed: list[Any] = read_lines(REVIEWED.read_text(encoding="utf-8"))
+    reviewed: list[Any] = read_records(REVIEWED)
     sound = {(one["dataset"], one["split"], one["id"]): one["sound"] for one in reviewed}
     for name, split in SPLITS.items():
         whole = load_dataset(name, split, options.folder)

@@ -162,22 +162,23 @@ def test_a_note_says_what_it_replaces(agent: SQLAgent) -> None:
     assert "    paid after a year" in told.say("/lessons")
 
 
-def test_a_follow_up_that_was_not_written_anew_is_saved_under_no_words_of_its_own(shop: Path, tmp_path: Path) -> None:
+def test_a_follow_up_that_was_not_written_anew_is_proposed_as_it_was_asked(shop: Path, tmp_path: Path) -> None:
     paris = "SELECT count(*) FROM customers WHERE city = 'Paris'"
     model = writes("SELECT count(*) FROM customers", paris, RIGHT)
     with SQLAgent(shop, model=model, examples=tmp_path / "store") as agent:
         told = server(agent)
         told.say("How many customers are there?")
         told.say("and in Paris")
-        how = "write /approve QUESTION, with a question that can be understood alone"
+        how = "/approve and in Paris saves it, under these words or better ones"
         assert told.say("/approve") == f"not saved yet: 'and in Paris' follows earlier questions: {how}"
-        told.say("/correct only numbers one and three count")
-        assert told.state["messages"][-3].text == f"Asked again. Is this right? {how}"
-        assert "saved 'Paris, one and three' as an example" in told.say("/approve Paris, one and three")
         assert told.say(f"/correct {paris}").endswith(f"\nnot saved yet: {how}")
+        told.say("/correct only numbers one and three count")
+        offer = "Asked again. Is this right? /approve saves it as the answer to: and in Paris"
+        assert told.state["messages"][-3].text == offer
+        assert "saved 'Paris, one and three' as an example" in told.say("/approve Paris, one and three")
         talk = agent.conversation()
         talk.ask("How many customers are there?")
         later = talk.ask("and in Paris")
         with pytest.raises(ExampleRefused) as refused:
             agent.approve(later)
-        assert str(refused.value).endswith("questions: give a `question` that can be understood alone")
+        assert "would be saved for 'and in Paris': give this `question` or a better one" in str(refused.value)

@@ -110,6 +110,8 @@ def test_a_result_is_said_in_plain_words(said: str, text: str) -> None:
         (words("stadt, kunden", *CITIES, locale="de"), "4 Zeilen: stadt und kunden."),
         (words("minutes, member_id", (5, 1), (6, 2), locale="de"), "2 Zeilen: minutes und member_id."),
         (words("stadt, kunden", *CITIES, locale="fr"), "Kunden by stadt, 4 rows."),
+        (words("mois, recette", *[row[:2] for row in MONTHS], locale="fr"),
+         "Recette for 12 months, January 2023 to December 2023."),
     ],
 )  # fmt: skip
 def test_a_result_is_said_in_the_language_of_the_answer(said: str, text: str) -> None:
@@ -131,6 +133,8 @@ def test_a_unit_is_said_once_at_the_number(
     result = PlainResult((column,), ((cell,),))
     looks = build_display(None, result, locale)
     assert (phrase_result(result, looks), looks.words) == (text, (heading,))
+    both = build_display(None, PlainResult(("margin", "margin_percent"), ((2.5, 10),)), locale)
+    assert both.words == ("margin", "margin percent"), "one name for each column"
 
 
 def test_an_average_without_a_name_is_said_without_its_unit() -> None:

@@ -351,6 +351,22 @@ def test_a_language_without_lists_is_spoken_too(question: str, say: str) -> None
     assert fill(say, ((4213,),), ["n"], sql=sql, question=question) in (filled, f"{filled}.")
 
 
+@pytest.mark.parametrize(
+    "say",
+    [
+        "Najwyższy przychód ma {month.last}.",
+        "Högst intäkt har {month.last}.",
+        "Intäkten steg från {revenue.max} till {revenue.min}.",
+        "수익이 {month.last}에 가장 많습니다.",
+        "最も収入が多いのは{month@revenue.min}です。",
+        "{month@revenue.max} earned more than all others combined: {revenue.max}.",
+        "{month@revenue.max} ist ein Rekord: {revenue.max}.",
+    ],
+)
+def test_what_no_list_and_no_row_can_tell_is_not_said(say: str) -> None:
+    assert fill(say) is None
+
+
 def test_a_word_in_a_name_and_a_condition_compare_nothing() -> None:
     one = ((13,),)
     assert fill("{n} cars have Top Gear.", one, ["n"], sql="SELECT count(*) AS n FROM cars WHERE kit = 'Top Gear'")

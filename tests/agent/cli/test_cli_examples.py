@@ -50,7 +50,7 @@ def listed(*arguments: str | Path) -> Sequence[dict[str, str]]:
 
 def test_what_is_no_file_of_examples_and_no_store_is_said(home: Path, tmp_path: Path) -> None:
     (tmp_path / "picture.jsonl").write_bytes(b"\x89PNG")
-    assert "picture.jsonl cannot be read: it is not UTF-8 text" in examples("import", tmp_path / "picture.jsonl").stderr
+    assert "picture.jsonl is not a text file in UTF-8" in examples("import", tmp_path / "picture.jsonl").stderr
     assert "/dev/null is a file, and an example store is a folder" in examples("stats", "--store", "/dev/null").stderr
 
 
@@ -157,7 +157,7 @@ def test_an_unreadable_file_keeps_back_nothing_of_the_others(home: Path, tmp_pat
     done = examples("import", good, bad, good)
     assert (done.exit_code, done.stdout) == (2, f"added 1, already stored 1, refused 2{UNRUN}")
     assert "line 1: not a line of JSON" in done.stderr
-    assert f"{bad} cannot be read: Expecting" in done.stderr
+    assert f"{bad} is not JSON: line 1, column 2" in done.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux alone")
@@ -181,7 +181,7 @@ def test_what_is_listed_as_json_can_be_imported(home: Path, shop: Path, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("import", "missing.jsonl"), "missing.jsonl cannot be read"),
+        (("import", "missing.jsonl"), "there is no file missing.jsonl"),
         (("stats", "--embedding", "bert"), "no embedding is called 'bert'"),
         (("add", "Who?", "SELECT 1", "--db", "missing.db"), "missing.db"),
         (("stats", "--store", "http://127.0.0.1:9"), "127.0.0.1:9"),
@@ -223,4 +223,4 @@ def test_a_file_that_is_no_text_is_one_line(home: Path, tmp_path: Path) -> None:
     done = examples("import", tmp_path / "latin.jsonl")
     assert done.exit_code == 2
     assert done.stderr.count("\n") == 1
-    assert "latin.jsonl cannot be read" in done.stderr
+    assert "latin.jsonl is not a text file" in done.stderr

@@ -91,7 +91,7 @@ def test_a_bad_history_is_one_line(shop: Path, tmp_path: Path, content: str) -> 
 
 
 def test_a_history_that_is_not_there(shop: Path, tmp_path: Path) -> None:
-    assert "cannot read the history" in refused("x", "--db", str(shop), "--history", str(tmp_path / "none.json"))
+    assert "there is no file" in refused("x", "--db", str(shop), "--history", str(tmp_path / "none.json"))
 
 
 def test_a_history_may_be_what_other_programs_write(shop: Path, tmp_path: Path) -> None:

@@ -7,9 +7,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.agent import SQLAgent
-from tableturn.agent.evidence.feedback import format_result_csv
+from tableturn.agent.evidence.feedback import format_result_csv, format_values
 from tableturn.agent.records import PlainResult
 from tableturn.prompts.templating import estimate_tokens
+from tableturn.tools.database import Schema
+from tableturn.tools.database.schema import ColumnSchema, TableSchema
+from tableturn.tools.values import ValueMatch
 
 from tests.support.scripted import writes
 
@@ -48,3 +51,10 @@ def test_what_failed_is_said_once(shop: Path) -> None:
     assert "The query failed (unknown_column): There is no column nme in customers. use name\n" in said
     assert "It failed" not in said
     assert said.count("nme") == 2, "in the query and in the error"
+
+
+def test_spaces_around_a_value_are_shown_where_they_are_the_fault() -> None:
+    schema = Schema("sqlite", (TableSchema("flight", (ColumnSchema("code", "TEXT", samples=(" APG", "ABR")),)),))
+    match = ValueMatch("flight", "code", " APG", "APG", 0, 3, 0.9, "typo")
+    shown = format_values("SELECT * FROM flight WHERE code = 'APG'", schema, [match])
+    assert shown == "flight.code holds ' APG'\nflight.code: ' APG', ABR, ..."

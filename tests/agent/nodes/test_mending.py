@@ -69,6 +69,19 @@ def test_a_double_quoted_name_that_no_column_has_goes_back(tmp_path: Path, condi
         'WITH c AS (SELECT city FROM customers) SELECT "ctiy" FROM c',
         'SELECT city FROM customers UNION SELECT "ctiy" FROM customers',
         'SELECT "ctiy" FROM custmers',
+        'SELECT "ctiy" AS town FROM customers',
+        'SELECT "ctiy" AS town, customer_id FROM customers',
+        'SELECT "customer_name" FROM customers',
+        'SELECT upper("ctiy") AS town FROM customers',
+        "SELECT strftime('%Y', \"joined\") AS year, count(*) FROM customers GROUP BY year",
+        'SELECT strftime("%Y", "joined") AS year FROM customers',
+        'SELECT city FROM customers WHERE julianday("joined") > 3',
+        'SELECT round("revenue", 2) AS revenue FROM customers',
+        'SELECT CAST("revenue" AS REAL) AS revenue FROM customers',
+        'SELECT city, "revenue" * 2 AS twice FROM customers',
+        "SELECT sum(CASE WHEN city = 'Bern' THEN \"revenue\" ELSE 0 END) FROM customers",
+        'WITH c AS (SELECT city, "custmer_id" AS id FROM customers) SELECT sum(id) FROM c',
+        'SELECT avg(id * 2) FROM (SELECT city, "custmer_id" AS id FROM customers)',
     ],
 )
 def test_a_name_that_sqlite_reads_as_a_text_goes_back(tmp_path: Path, sql: str) -> None:
@@ -77,28 +90,27 @@ def test_a_name_that_sqlite_reads_as_a_text_goes_back(tmp_path: Path, sql: str) 
         answer = agent.ask("Which cities do the customers live in?")
     assert answer.sql == "SELECT city FROM customers"
     assert "no such column: " in str(model.prompts[1])
-    assert not any("read it as a text" in note for note in answer.notes)
+    assert "as a text" not in answer.confidence_reason
 
 
-def test_a_name_given_again_is_answered_with_a_remark(tmp_path: Path) -> None:
+def test_a_name_given_again_is_told_and_the_answer_is_not_sure(tmp_path: Path) -> None:
     sql = 'SELECT "ctiy" FROM customers'
-    model = writes(sql, sql)
+    model = writes(*[f"```sql\n{sql}\n```\nSay: They live in {{ctiy}}.\nSure: 95"] * 2)
     with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none"}) as agent:
         answer = agent.ask("Which cities do the customers live in?")
     assert (len(model.prompts), answer.status, answer.sql) == (2, "converged", sql)
     assert [tuple(row) for row in answer.rows] == [("ctiy",), ("ctiy",)]
-    assert "ctiy is no column: SQLite read it as a text" in answer.notes
+    assert answer.certainty == "unsure: “ctiy” is no column: SQLite reads it as a text"
+    assert "They live in" not in answer.text
 
 
 @pytest.mark.parametrize("settings", [{"max_attempts": 1}, {"turn_calls": 1}])
-def test_a_name_is_answered_with_a_remark_where_nothing_may_be_asked_again(
-    tmp_path: Path, settings: dict[str, int]
-) -> None:
+def test_a_name_is_told_where_nothing_may_be_asked_again(tmp_path: Path, settings: dict[str, int]) -> None:
     model = writes('SELECT "ctiy" FROM customers')
     with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none", **settings}) as agent:
         answer = agent.ask("Which cities do the customers live in?")
     assert (len(model.prompts), len(answer.rows)) == (1, 2)
-    assert "ctiy is no column: SQLite read it as a text" in answer.notes
+    assert answer.confidence_reason == "“ctiy” is no column: SQLite reads it as a text"
 
 
 def test_without_the_gate_what_sqlite_runs_is_run(tmp_path: Path) -> None:
@@ -108,7 +120,7 @@ def test_without_the_gate_what_sqlite_runs_is_run(tmp_path: Path) -> None:
         answer = agent.ask("Which cities do the customers live in?")
     assert (answer.sql, len(answer.rows)) == (sql, 2)
     assert "no such column" not in str(model.prompts)
-    assert not any("read it as a text" in note for note in answer.notes)
+    assert "as a text" not in answer.confidence_reason
 
 
 @pytest.mark.parametrize(
@@ -132,6 +144,12 @@ def test_without_the_gate_what_sqlite_runs_is_run(tmp_path: Path) -> None:
         'SELECT customer_id FROM customers WHERE lower(city) = lower("Citys")',
         'SELECT city AS "Citi" FROM customers ORDER BY "Citi"',
         'SELECT "customer_id", date("now", "localtime") FROM customers',
+        'SELECT strftime("%Y", "now") - 2000 AS years, julianday("2024-12-31") - customer_id FROM customers',
+        'SELECT EXISTS (SELECT "citys" FROM customers)',
+        'SELECT count(CASE WHEN city = \'Bern\' THEN "citys" END), sum(nullif(city, "none")) FROM customers',
+        'WITH c AS (SELECT "citys" AS kind, customer_id AS id FROM customers) SELECT kind, sum(id) FROM c',
+        'SELECT "cities" AS kind, customer_id FROM customers',
+        "SELECT \"yes\" FROM customers WHERE city = 'Bern'",
     ],
 )
 def test_a_text_in_double_quotes_stays(tmp_path: Path, sql: str) -> None:

@@ -120,7 +120,7 @@ def test_a_file_of_what_may_leave_hides_nothing(tmp_path: Path) -> None:
         ("[default]\ndeny = 'orders'", "default.deny"),
         ("[default]\ndeny = ['']", "default.deny.0"),
         ("[users]\nada = 3", "users.ada"),
-        ("[default", "not valid TOML"),
+        ("[default", "is not TOML"),
         ("[users.ada]", r"no \[default\], so name a user"),
         ("", r"no \[default\], so name a user"),
         ("[users.ada]\n[egress]\ndefault = 'none'", r"no \[default\], so name a user"),

@@ -12,7 +12,7 @@ from tableturn.evals.datasets import load_dataset
 from tableturn.evals.lab.bench import stored
 from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
 from tableturn.tools.errors import ModelError, SettingsError
-from tableturn.tools.record_files import read_lines
+from tableturn.tools.record_files import read_records
 
 from tests.support.openai_server import Behaviour, OpenAIServer, says
 
@@ -86,7 +86,7 @@ def test_disputes_count_what_is_listed_and_reviewed(root: Path) -> None:
 
 
 def test_the_reviewed_sample_is_of_questions_that_there_are(data_dir: Path) -> None:
-    reviewed: list[Any] = read_lines(stored.REVIEWED.read_text(encoding="utf-8"))
+    reviewed: list[Any] = read_records(stored.REVIEWED)
     assert len(reviewed) == 50
     for name, split in stored.SPLITS.items():
         known = {question.id for question in load_dataset(name, split, data_dir).questions}

@@ -328,6 +328,7 @@ def test_about_three_lines_of_plain_words(schema: Schema) -> None:
         "Only where status of orders is 'shipped' (not in the question).",
     ]
     assert Basis().text() == "A generated query."
+    assert Basis(tables=("kunden_2024",)).text() == "A generated query over kunden_2024.", "a name as the schema has it"
 
 
 def test_the_newest_date_is_looked_up_once_and_again_when_the_data_changes(kestrel: Database) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import pandas
+import pyarrow.parquet
 import pytest
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.database.duckdb.notices import LOOKED_AT
@@ -150,6 +152,7 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("a,n,m\nx,512,3\ny,634,4\nz,781,5\nall,1927,12\nu,333,6\n", ("kept totals",)),
         ("a,n,m\nx,512,3\ny,634,4\nz,781,5\nw,1927,13\nu,333,6\n", ()),  # a sum in one column only
         ("a,n\nx,1\ny,2\nz,3\nw,6\nu,5\n", ()),  # small numbers
+        ("a,n\nx,0\ny,10\nz,10\nw,50\nu,0\nv,50\n", ()),  # beside zeros, the same as another
         ('a,n,list\nx,"1,741","1,3"\ny,"2,838","2,3,4"\nz,"3,595","2"\n', ("numbers", "numbers as text")),
         ('a,n,v\nx,"1,737","3,6"\ny,"2,914","1,8"\n', ("numbers",)),
         ("a,n,v\nx,1.737,3.6\ny,2.914,1.8\n", ()),  # decimals, where commas part columns
@@ -315,3 +318,45 @@ def test_json_of_several_types_is_told(tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text('[{"a": 1, "b": null, "c": 1}, {"a": "1,5", "b": null, "c": 2.5}]')
     with Database.open(tmp_path / "t.json") as database:
         assert [(each.column, each.kind) for each in database.notices] == [("a", "mixed types")]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ('{"city": ["Kiel", "Ulm"], "n": [1, 2]}', [""]),
+        ('{"Kiel": {"n": 1}, "Ulm": {"n": 2, "m": 3}}', [""]),
+        ("{" + ", ".join(f'"k{number}": {{"n": 1}}' for number in range(300)) + "}", [""]),
+        ('{"rows": [{"n": 1}, {"n": 2}]}', ["rows"]),
+        ('{"name": "Kiel", "at": {"x": 1}}', []),
+        ('[{"at": {"x": 1}}, {"at": {"x": 2}}]', []),
+    ],
+)
+def test_json_of_one_object_that_holds_rows_is_told(tmp_path: Path, text: str, columns: list[str]) -> None:
+    (tmp_path / "t.json").write_text(text)
+    with Database.open(tmp_path / "t.json") as database:
+        assert [each.column for each in database.notices if each.kind == "nested"] == columns
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("title", ["", '"Report, 2024"\n\n'])
+def test_rows_are_left_out_of_a_file_as_windows_writes_it(tmp_path: Path, title: str, encoding: str) -> None:
+    text = f'{title}"City, all",n\n"Kiel\nNord",10\n"City, all",n\nBonn,25\nTotal,35\n'
+    (tmp_path / "t.csv").write_bytes(text.replace("\n", "\r\n").encode(encoding))
+    with Database.open(tmp_path / "t.csv") as database:
+        assert database.execute("SELECT count(*), sum(n) FROM t").rows == ((2, 35),)
+        assert [notice.kind for notice in database.notices if notice.kind != "key"] == ["totals", "headers"]
+
+
+def test_a_float_that_is_no_number_is_no_total(tmp_path: Path) -> None:
+    values = [12.5, 13.25, math.nan, 14.0, math.inf, 17.5]
+    table = pyarrow.table({"a": [*"abcde", "Total"], "n": values, "m": [math.nan, *values[1:]]})
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    with Database.open(tmp_path / "t.parquet") as database:
+        assert [notice.text for notice in database.notices if "equals" in notice.text] == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_a_short_line_beside_a_cell_of_several_lines(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "t.csv").write_text('"a, b",n,m\n"x\ny",1\nz,2,3\n', encoding=encoding)
+    with Database.open(tmp_path / "t.csv") as database:
+        assert database.execute('SELECT "a, b", n, m FROM t').rows == (("x\ny", 1, None), ("z", 2, 3))

@@ -43,6 +43,10 @@ def read(sql: str) -> str:
         ("SELECT * FROM generate_series(1, 2)", "SELECT * FROM GENERATE_SERIES(1, 2)"),
         ("SELECT upper(id) FROM customer", 'SELECT UPPER(id) FROM "public"."customer"'),
         ("SELECT * FROM generate_series(1, 2) x", "SELECT * FROM GENERATE_SERIES(1, 2) AS x"),
+        (
+            "SELECT 1 WHERE NOT EXISTS (SELECT FROM customer)",
+            'SELECT 1 WHERE NOT EXISTS(SELECT FROM "public"."customer")',
+        ),
         ("SELECT date_trunc('month', id) FROM customer", 'SELECT DATE_TRUNC(\'MONTH\', id) FROM "public"."customer"'),
     ],
 )

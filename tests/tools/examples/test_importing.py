@@ -80,7 +80,7 @@ def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
         ("a.json", '{"question": 1}', "not a list of examples"),
         ("a.json", "[3]", "item 1: not an object"),
         ("a.json", '[{"question": "Who?"}]', "item 1: an example's sql must be text"),
-        ("a.json", "\x00", "cannot be read: Expecting value"),
+        ("a.json", "\x00", "is not JSON: line 1, column 1"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_its_place(
@@ -98,7 +98,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_place(
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(ExampleStoreError, match="cannot be read"):
+    with pytest.raises(ExampleStoreError, match="there is no file"):
         list(read_examples(tmp_path / "none.json", pytest.fail))
 
 

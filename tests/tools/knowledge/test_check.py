@@ -59,7 +59,7 @@ def test_a_whole_file_holds_and_is_what_the_published_schema_describes(known: Kn
         ("terms: {a: {means: m, sql: 'id > 3'}}", "'id' is a column of customers or orders: qualify it"),
         ("terms: {a: {means: m, sql: SUM(orders.total)}}", "a condition on a row, not an aggregate"),
         ("metrics: {a: {expression: orders.total}}", "computes over rows"),
-        ("terms: {a: {means: m, sql: 'orders.total >'}}", "is not an SQL expression"),
+        ("terms: {a: {means: m, sql: 'orders.total >'}}", "is not an SQL expression (it is incomplete)"),
         ("terms: {a: {means: m, sql: '1; DROP TABLE orders'}}", "is not an SQL expression"),
         ("terms: {a: {means: m, sql: nosuch(orders.total)}}", "does not compile"),
         ("joins: [visits.customer_ref > customers.id]", "a join is written as"),
@@ -83,7 +83,7 @@ def test_two_meanings_of_one_word_are_both_left_out(known: Known) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("terms: {a: {meaning: m}}", "terms > a > meaning: there is no field 'meaning' here; did you mean 'means'?"),
+        ("terms: {a: {meanss: m}}", "terms > a > meanss: there is no field 'meanss' here; did you mean 'means'?"),
         ("metrics: {a: {means: m}}", "metrics > a > expression is missing"),
         ("term: {}", "did you mean 'terms'?"),
         ("definitions: {}", "there is no field 'definitions' here; there are "),

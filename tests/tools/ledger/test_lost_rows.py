@@ -33,6 +33,9 @@ from tests.tools.ledger.sales import keep, lost, make_duckdb, make_sqlite
         "WITH sold AS (SELECT s.amount FROM sale s JOIN product p ON p.id = s.product_id) SELECT SUM(amount) FROM sold",
         "SELECT n FROM (SELECT COUNT(*) AS n FROM sale s JOIN product p ON p.id = s.product_id) AS counted",
         "SELECT 0 AS n UNION ALL SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id",
+        "SELECT s.id FROM sale s JOIN product p ON p.id = s.product_id UNION SELECT id FROM payment",
+        "SELECT s.id FROM sale s JOIN product p ON p.id = s.product_id INTERSECT SELECT id FROM sale",
+        "SELECT SUM(amount) FROM sale JOIN product p ON p.id = product_id UNION ALL SELECT SUM(amount) FROM sale",
         "SELECT town FROM shop WHERE 3 < (SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id)",
         "SELECT p.kind, COUNT(s.id) FROM product p LEFT JOIN sale s ON s.product_id = p.id GROUP BY p.kind",
         "SELECT SUM(s.amount) FROM sale s JOIN (SELECT DISTINCT id FROM product) p ON p.id = s.product_id",
@@ -231,7 +234,7 @@ def test_the_querys_own_filters_hold(sales: Database) -> None:
     # Two of the six refer to no product at all: who asks about light ones does not ask about them.
     assert (join.rows, join.lost) == (8, 4)
     assert keep(sales, some).list_facts(IN_ENGLISH, material=True) == (
-        "4 of 8 rows of sale have no match in product and are left out",
+        "4 of 8 rows of sale that the other conditions leave have no match in product and are left out",
     )
     assert keep(sales, some).list_facts(IN_ENGLISH, material=False) == (
         "2 of 8 rows of sale have no product id and are left out",
@@ -323,7 +326,7 @@ def test_where_no_key_is_declared_the_values_say_who_is_listed(tmp_path: Path) -
                 assert (join.table, join.lost, join.rows, join.material) == (listed, 10, 20, True)
 
         def count(counting: str) -> Any:
-            if counting.startswith("SELECT COUNT(*), COUNT(DISTINCT"):
+            if " GROUP BY " in counting:
                 raise NotCountedError("its time was over")
             return database.execute(counting).rows
 
@@ -332,6 +335,28 @@ def test_where_no_key_is_declared_the_values_say_who_is_listed(tmp_path: Path) -
         ledger = build_query_ledger(read_query(sql, database.schema()), count)
         assert (ledger.joins[0].lost, ledger.joins[0].material) == (10, True)
         assert ledger.not_counted[0].startswith("the different values of ")
+
+
+@pytest.mark.parametrize(
+    ("rates", "joined", "material"),
+    [
+        (20, "rate r ON r.code = p.code AND r.month = p.month", True),
+        (20, "rate r USING (code, month)", True),
+        (20, "(SELECT code AS c, month AS m, rate FROM rate) r ON c = code AND m = month", True),
+        (99, "rate r USING (code, month)", False),  # 99 times the same month
+    ],
+)
+def test_a_key_of_two_columns_that_is_not_declared(tmp_path: Path, rates: int, joined: str, material: bool) -> None:
+    with duckdb.connect(tmp_path / "w.duckdb") as connection:
+        connection.execute(
+            "CREATE TABLE pay AS SELECT i AS n, 'c' || i % 3 AS code, i % 12 AS month FROM range(300) t(i)"
+        )
+        month = "i // 2" if rates == 20 else "1"
+        rate = f"SELECT 'c' || i % 2 AS code, {month} AS month, 1.5 AS rate FROM range({rates}) t(i)"
+        connection.execute(f"CREATE TABLE rate AS {rate}")
+    with Database.open(tmp_path / "w.duckdb") as database:
+        ledger = keep(database, f"SELECT SUM(n) FROM pay p JOIN {joined}")
+        assert any(join.material and join.lost for join in ledger.joins) == material
 
 
 @pytest.mark.parametrize(
@@ -423,6 +448,16 @@ def test_who_has_nothing_counted_is_told_where_each_is_asked_for(sales: Database
         said for said in alone.list_facts(IN_ENGLISH, material=False) if "left out, because no counted row" in said
     ] == told
     assert not [said for said in alone.list_facts(IN_ENGLISH, material=True) if "no counted row" in said]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_material"),
+    [("Umsatz für jedes product", True), ("ventas de cada product", True), ("Umsatz von product", False)],
+)
+def test_each_is_understood_in_other_languages(sales: Database, question: str, is_material: bool) -> None:
+    sql = "SELECT p.id, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2 GROUP BY p.id"
+    ledger = keep(sales, sql, question=question)
+    assert any("no counted row" in said for said in ledger.list_facts(IN_ENGLISH, material=True)) is is_material
 
 
 def test_shared_columns_join_too(tmp_path: Path) -> None:

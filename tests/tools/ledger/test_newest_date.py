@@ -202,3 +202,43 @@ def test_the_last_month_or_week_of_a_table_of_these_is_complete(
     ledger = compare(tmp_path, engine, days, f"d >= '{since}' AND d <= '{until}'")
     ends = f"the data ends on {told}, before {Labels().date(until)}"
     assert ledger.list_facts(IN_ENGLISH, material=True) == ((ends,) if told else ())
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("p.born < '2030-01-01'", ""),
+        ("p.born <= '2024-12-31' AND v.day LIKE '2024%'", ""),
+        ("p.born BETWEEN '2010-01-01' AND '2024-12-31'", ""),
+        ("v.day BETWEEN '2024-01-01' AND '2025-06-30'", "the data ends on 30 Dec 2024, before 30 Jun 2025"),
+    ],
+)
+def test_the_birthdays_of_those_to_whom_something_happens_are_no_end_of_the_data(
+    tmp_path: Path, condition: str, told: str
+) -> None:
+    path = tmp_path / "clinic.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE patient (id INTEGER PRIMARY KEY, born DATE)")
+        connection.execute(
+            "CREATE TABLE visit (id INTEGER PRIMARY KEY, patient INTEGER REFERENCES patient(id), day DATE)"
+        )
+        connection.executemany("INSERT INTO patient VALUES (?, ?)", [(n, f"{1930 + n}-03-04") for n in range(86)])
+        days = EVERY_DAY[:365]
+        connection.executemany("INSERT INTO visit VALUES (?, ?, ?)", [(n, n % 86, day) for n, day in enumerate(days)])
+        connection.commit()
+    with Database.open(path) as database:
+
+        def look(table: str, column: str) -> str:
+            return str(database.execute(f"SELECT MAX({column}) FROM {table}").rows[0][0])
+
+        sql = f"SELECT COUNT(*) FROM visit v JOIN patient p ON p.id = v.patient WHERE {condition}"
+        ledger = keep(database, sql, newest=look, today=date(2026, 11, 28))
+    assert ledger.list_facts(IN_ENGLISH, material=True) == ((told,) if told else ())
+
+
+@pytest.mark.parametrize(("until", "told"), [("2025-07-27", ""), ("2025-12-31", "31 Dec 2025")])
+def test_a_time_without_dates_as_there_were_before_is_no_end(tmp_path: Path, until: str, told: str) -> None:
+    days = [str(date(2019, 1, 1) + timedelta(days=60 * n)) for n in range(40)]
+    ledger = compare(tmp_path, "sqlite", days, f"d BETWEEN '2025-01-01' AND '{until}'")
+    ends = f"the data ends on 29 May 2025, before {told}"
+    assert ledger.list_facts(IN_ENGLISH, material=True) == ((ends,) if told else ())

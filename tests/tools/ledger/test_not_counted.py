@@ -48,6 +48,14 @@ from tests.tools.ledger.sales import keep
         ("SELECT COUNT(*) FROM payment WHERE sale_id IN (SELECT id FROM sale)", "no match in sale"),
         ("SELECT COUNT(*) FROM sale s WHERE EXISTS (SELECT 1 FROM payment y WHERE y.sale_id = s.id)", "in payment"),
         ("SELECT COUNT(*) FROM sale s WHERE s.id > 3 OR s.id IN (SELECT sale_id FROM payment)", "in payment"),
+        *(
+            (
+                f"SELECT s.id FROM sale s JOIN product p ON p.id = s.product_id {union} SELECT s.id FROM {others}",
+                "another part of UNION or EXCEPT reads them too",
+            )
+            for union in ("UNION", "UNION ALL", "EXCEPT")
+            for others in ("sale s", "sale s JOIN shop h ON h.code = s.shop")
+        ),
         ("SELECT p.name, (SELECT COUNT(*) FROM sale s WHERE s.product_id = p.id) FROM product p", "correlated"),
     ],
 )

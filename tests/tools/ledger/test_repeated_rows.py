@@ -284,6 +284,8 @@ def test_rows_that_may_be_meant_to_be_in_several_groups_are_not_counted(
     with Database.open(tmp_path / "songs.sqlite") as database:
         ledger = keep(database, f"SELECT {sql}")
     assert sum(join.repeated for join in ledger.joins) == repeated
+    facts = [fact for material in (True, False) for fact in ledger.list_facts(IN_ENGLISH, material=material)]
+    assert any("within" in fact for fact in facts) == (repeated > 0 and not is_whole)
     said = [reason for reason in ledger.not_counted if reason.startswith("the repeated rows of ")]
     assert [reason.endswith(": a row may be in several groups") for reason in said] == [True] * (not is_whole)
 

@@ -428,3 +428,33 @@ def test_in_duckdb_a_merged_column_comes_before_all_others() -> None:
 def test_a_merged_column_is_that_of_the_side_whose_rows_are_kept(joins: str, owner: str) -> None:
     query = Query.of(f"SELECT id FROM {joins}", "postgres", replace(SHOP, dialect="postgres"))
     assert [column.table.name for column in query.columns if not column.node.table] == [owner]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "kind"),
+    [
+        ("duckdb", "SELECT sum(id) AS id FROM orders GROUP BY customer_id HAVING id > 9", "alias"),
+        ("mysql", "SELECT sum(id) AS id FROM orders GROUP BY customer_id HAVING id > 9", "alias"),
+        ("postgres", "SELECT sum(id) AS id FROM orders GROUP BY customer_id HAVING id > 9", "column"),
+        ("duckdb", "SELECT sum(id) AS id FROM orders GROUP BY customer_id HAVING sum(id) > 9", "column"),
+        ("mysql", "SELECT c.name FROM customer AS c, product GROUP BY name", "column"),
+        ("postgres", "SELECT c.name FROM customer AS c, product GROUP BY name", "ambiguous"),
+    ],
+)
+def test_outputs_in_having_and_group_by_by_dialect(dialect: str, sql: str, kind: str) -> None:
+    assert Query.of(sql, dialect, replace(SHOP, dialect=dialect)).resolution.references[-1].kind == kind
+
+
+@pytest.mark.parametrize(
+    ("end", "limit"),
+    [("FETCH FIRST ROW ONLY", "1"), ("FETCH NEXT 3 ROWS ONLY", "3"), ("LIMIT ALL", ""), ("LIMIT 2", "2")],
+)
+def test_the_number_of_rows_that_are_kept(end: str, limit: str) -> None:
+    query = Query.of(f"SELECT id FROM orders ORDER BY id {end}", "postgres")
+    assert (query.limit.sql() if query.limit else "") == limit
+
+
+def test_joins_with_an_alias_are_read_as_a_sub_query() -> None:
+    query = Query.of("SELECT t.name FROM (customer AS c JOIN orders AS o ON o.customer_id = c.id) AS t", "sqlite", SHOP)
+    assert {reference.kind for reference in query.resolution.references} == {"column"}
+    assert {("customer", "*"), ("orders", "*")} <= query.usage.columns

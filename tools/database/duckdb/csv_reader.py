@@ -15,6 +15,9 @@ DATE_TYPES = ("DATE", "TIMESTAMP")
 SKIPPING = "ignore_errors = true"
 """The option by which lines are left out that have more or fewer cells than the others."""
 
+PADDING = "null_padding = true, parallel = false"
+"""The options by which short lines are filled up, which cells of several lines need."""
+
 _FORMAT = re.compile(r", (date|timestamp)format = '([^']*)'")
 # How the report on a file says that there is no such sign.
 _NONE = "(empty)"
@@ -101,7 +104,7 @@ class CsvReader:
 
     def count_uneven_lines(self, options_sql: str = "") -> tuple[int, int]:
         """Return the numbers of lines that `SKIPPING` leaves out, and of all lines."""
-        lines = self.options.replace(SKIPPING, "null_padding = true, strict_mode = false")
+        lines = self.options.replace(SKIPPING, f"{PADDING}, strict_mode = false")
         readers = (replace(self, options=options) for options in (self.options + options_sql, lines))
         kept, every = (int(reader.rows("count(*)")[0][0]) for reader in readers)
         return every - kept, every

@@ -43,7 +43,7 @@ def detect_file_encoding(path: Path) -> tuple[str, bool]:
         if start[offset:200:2].count(0) > len(start[:200]) // 4:
             return name, False
     if _can_decode_bytes("utf-8", start) and _can_decode_bytes("utf-8", end):
-        return "utf-8", False
+        return "utf-8-sig" if start.startswith(codecs.BOM_UTF8) else "utf-8", False
     return _guess_encoding_of_bytes(start, end), True
 
 

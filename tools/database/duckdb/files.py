@@ -105,6 +105,8 @@ _CLASS = re.compile(r"^(?:[A-Z]\w* )+Error: ")
 _LINE = re.compile(r"Original Line:.*?(?=\n(?:Maximum|Value|Expected|Error)|\Z)", re.DOTALL)
 _ERROR_HINTS = re.compile(r"\s*(?:The search space used|Stack Trace:|Possible |Try increasing|LINE 1:).*", re.DOTALL)
 _ADDRESS = re.compile(r"tableturn://[^\s\"']*")
+# An object or an array, but for one of objects, of which its column tells.
+_NESTED = re.compile(r"\)\Z|[^)]\[\]\Z")
 _PLACE = "tableturn_place"
 
 
@@ -179,7 +181,9 @@ class FileReader:
             for noise in (_CLASS, _LINE, _ERROR_HINTS):
                 message = noise.sub("", message)
             message = redact_message(message).rstrip(". ")
-            raise DatabaseUnavailable(f"{file.path} cannot be read: {message}: {_ADVICE[file.kind]}") from None
+            is_allowed = os.access(file.path, os.R_OK)
+            advice = _ADVICE[file.kind] if is_allowed else "its owner can give you the right to read it"
+            raise DatabaseUnavailable(f"{file.path} cannot be read: {message}: {advice}") from None
         return entries
 
     def _read_workbook(self, file: TableFile) -> Iterator[TableEntry]:
@@ -244,6 +248,9 @@ class FileReader:
         else:
             column_list = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in columns)
             scan = f"read_json({address}, columns = {{{column_list}}})"
+        is_one = self._connection.execute(f"SELECT count(*) FROM (FROM {records} LIMIT 2)").fetchall() == [(1,)]
+        if is_one and all(_NESTED.search(kind) for _, kind in columns):
+            noticing.add("nested", "one object is read as one row: if it holds several, write an array of objects")
         notices = noticing.rename_notice_columns({})
         return make_file_entry(file.table, *_rename_columns(scan, columns), file.path, slow=slow, notices=notices)
 

@@ -18,7 +18,7 @@ import duckdb
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
 from .cells import add_content_notices
-from .csv_reader import DATE_TYPES, SKIPPING, CsvReader
+from .csv_reader import DATE_TYPES, PADDING, SKIPPING, CsvReader
 from .decoding import copy_as_utf8, detect_file_encoding, measure_decompressed_size, open_decompressed_file
 from .entries import TableEntry, make_column_schema, make_file_entry
 from .notices import LOOKED_AT, MISSING, NoticeCollector
@@ -43,7 +43,7 @@ _DATED_ROWS = 100
 _THIS_YEAR = date.today().year
 _AHEAD = 20  # years; dates further in the future are taken for ones of the last century
 # What Excel writes, and reads, as a first line.
-_NAMED_SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?\s*", re.IGNORECASE)
+_NAMED_SEPARATOR = re.compile(r"\"?sep=(.)\"?\s*", re.IGNORECASE)
 # How numbers may be written, if not as 1234.5, by the marks of decimals and thousands: 1234,5; 1.234,5; 1,234.5.
 _NUMBERS = ((",", ""), (",", "."), (".", ","))
 # What a number has, if not digits alone: a sign, groups of three digits (in India of two), decimals.
@@ -91,7 +91,8 @@ def inspect_text_file(
         noticing.add("encoding", remark, turned_by="save the file as UTF-8, if letters are wrong")
     with open_decompressed_file(path) as stream:
         start = stream.read(2 * _LINE_BYTES)
-    # DuckDB takes no file whose lines and cells end lines in different ways, as a spreadsheet writes them.
+    # DuckDB takes no file whose lines and cells end lines in different ways, as a spreadsheet writes them, and finds no
+    # quotes behind a mark of UTF-8.
     if encoding not in _NATIVE or len(_BARE_END.findall(start)) not in (0, start.count(b"\n")):
         path, encoding = copy_as_utf8(path, private, encoding), "utf-8"
         with path.open("rb") as stream:
@@ -121,7 +122,7 @@ def inspect_text_file(
         )
     if size > _COPIED_SIZE:
         noticing.add("scope", "too large to look for repeated headers, empty rows and notes below the table")
-    names = make_column_names(name.removeprefix("\ufeff") for name, _ in best.columns)
+    names = make_column_names(name for name, _ in best.columns)
     columns = [
         make_column_schema(name, kind, comment=comments.get(raw, ""))
         for name, (raw, kind) in zip(names, best.columns, strict=True)
@@ -185,12 +186,12 @@ def _sniff_uneven_lines(reader: CsvReader, options_sql: str, rows: Sequence[tupl
                 return even
     padded = None
     with suppress(duckdb.Error):  # if a line has more cells than those that were looked at
-        padded = reader.sniff_options(f"{options_sql}, null_padding = true")
+        padded = reader.sniff_options(f"{options_sql}, {PADDING}")
         header = rows[find_header_row([row for row, _ in rows])][0] if rows else []
         if len(padded.columns) <= max(len(header), _find_usual_width(rows)) and padded.rows("count(*)"):
             return padded
     skipping = reader.sniff_options(f"{options_sql}, {SKIPPING}")
-    long_count, count = skipping.count_uneven_lines(", null_padding = true")
+    long_count, count = skipping.count_uneven_lines(f", {PADDING}")
     is_usual = reader.sample_rows is not None or count < _FEWEST_ROWS or long_count > max(1, count // _LONG_PART)
     return padded if padded is not None and is_usual else skipping
 
@@ -246,7 +247,7 @@ def _copy_without_stray_rows(
     with open_decompressed_file(path) as file:
         text = file.read().decode(encoding, "replace")
     cleaned = _UNKNOWN_SIGNS.sub(lambda sign: _KNOWN_SIGNS.get(sign[0], " "), text)
-    lines, skip_count = [*_remove_comments(list(io.StringIO(cleaned, newline="")), first)], first.skipped_lines
+    lines, skip_count = [*_remove_comments(list(io.StringIO(cleaned, newline=None)), first)], first.skipped_lines
 
     def read_csv_rows(part: Sequence[str]) -> Iterator[list[str]]:
         return csv.reader(part, delimiter=first.delimiter, quotechar=first.quote)
@@ -281,7 +282,7 @@ def _detect_header_line(first: CsvReader, head: Sequence[str], noticing: NoticeC
     """Decide whether the first line holds column names, and add a notice if that is a guess."""
     if first.skipped_lines and ", skip = " not in first.options:
         noticing.add("lines", f"lines above the table that are left out: {first.skipped_lines}")
-    if "null_padding" in first.options:
+    if PADDING in first.options:
         noticing.add("lines", "lines have different numbers of cells: missing ones are empty")
     if [kind for _, kind in first.columns] == ["VARCHAR"]:
         noticing.add("lines", "read as one column: no separator was found")
@@ -307,7 +308,7 @@ def _is_header(first: CsvReader, rows: Sequence[Sequence[str]]) -> bool:
     years = {cell for cell in row if cell.strip().isdigit()}
     # DuckDB takes years above numbers for more of them, and names above rows that are longer, or above numbers that
     # have decimal commas, for a row.
-    is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
+    is_likely = len(row) > len(years) > 1 or PADDING in first.options
     for name, *cells_below in zip(row, *(other for other in other_rows if len(other) == len(row)), strict=True):
         cells = [cell for cell in cells_below if cell]
         is_likely |= bool(name and cells) and not re.search(r"\d", name) and all(map(is_number, cells))

@@ -81,7 +81,9 @@ def leave_out_compared_total(
     connection: duckdb.DuckDBPyConnection, noticing: NoticeCollector, columns: Sequence[ColumnSchema], scan: str
 ) -> str:
     """Add notices on totals not compared yet; return the scan without those left out."""
-    numbers = [f"CAST({quote(column.name)} AS DOUBLE)" for column in columns if column.kind == "number"]
+    cells = [f"CAST({quote(column.name)} AS DOUBLE)" for column in columns if column.kind == "number"]
+    # NaN equals all that is computed with it. Where Parquet's statistics leave it out, `isnan` is false for it.
+    numbers = [f"if(isfinite({cell}), {cell}, NULL)" for cell in cells]
     texts = [quote(column.name) for column in columns if column.type == "VARCHAR"]
     if not numbers:
         return scan

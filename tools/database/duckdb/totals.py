@@ -333,7 +333,7 @@ class TotalRows:
             if is_labelled or at in totals:
                 starts.append((plain, dict(sums)))
                 continue
-            plain += bool(cells)
+            plain += any(cells.values())
             for place, number in cells.items():
                 sums[place] = sums.get(place, zero) + number
                 counts[place] += 1

@@ -224,7 +224,8 @@ class StatementChecker:
         if isinstance(node, exp.Select):
             if node.args.get("operation_modifiers"):
                 raise QueryRejected("modifiers between SELECT and its columns are not allowed here: leave them out")
-            if not node.expressions:
+            # PostgreSQL tests for rows without any; engines that do not say so themselves.
+            if not node.expressions and not isinstance(node.parent, exp.Exists):
                 raise QueryFailed("the SELECT names no columns: write what it should return", "syntax")
         elif isinstance(node, exp.Column | exp.Dot) and node.name.lower() in catalogue.row_functions:
             raise QueryRejected(f"{node.name} is not allowed here: it is also the name of a function")

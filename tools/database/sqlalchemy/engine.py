@@ -357,16 +357,16 @@ class SQLAlchemyBackend(Backend):
 def open_engine(url: str, session: Session) -> ServerEngine:
     """Open the database at a URL through SQLAlchemy."""
     address = parse_server_url(url.removeprefix(PREFIX), roles=False)
+    kind = address.url.partition(":")[0]
     try:
         engine = sqlalchemy.create_engine(address.url, pool_size=1, max_overflow=-1)
     except NoSuchModuleError:
-        kind = address.url.partition(":")[0]
-        raise DatabaseUnavailable(
-            f"{kind}:// is not the address of a known kind of database: "
-            "check the URL, or install its SQLAlchemy dialect"
-        ) from None
+        is_file = kind in ("http", "https", "s3", "gs", "ftp")
+        advice = "download the file" if is_file else "check the URL, or install its SQLAlchemy dialect"
+        raise DatabaseUnavailable(f"{kind}:// is not the address of a known kind of database: {advice}") from None
     except ImportError as error:
-        raise DatabaseUnavailable(f"the driver of {address.url.partition(':')[0]} is missing: {error}") from None
+        package = error.name or error
+        raise DatabaseUnavailable(f"the driver of {kind} is missing: install the Python package {package}") from None
     except (ArgumentError, ValueError, TypeError):
         raise DatabaseUnavailable(f"not a database URL: {hide_url_secrets(address.url)}") from None
     return wrap_sqlalchemy_engine(engine, session, address.schemas)

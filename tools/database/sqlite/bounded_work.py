@@ -200,12 +200,14 @@ def compute_value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = 
 
 
 def _check_printf_formats(tokens: list[str]) -> None:
+    # In double quotes it may be a column's name, with any format behind it.
     for position, (word, following) in enumerate(pairwise(tokens)):
         if following == "(" and unquote(word) in _FORMATS:
             arguments = tokens[position + 2 : position + 4]
             if len(arguments) < 2 or not _SAFE_FORMAT.fullmatch(arguments[0]) or arguments[1] not in (",", ")"):
                 raise QueryRejected(
-                    "printf() and format() need their format written as a text, without * and with widths below 10000"
+                    "printf() and format() need their format written as a text in single quotes, without * and with"
+                    " widths below 10000"
                 )
 
 
