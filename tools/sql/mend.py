@@ -216,7 +216,7 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
 
 
 def _is_reckoned_with(node: exp.Expr, scope: Scope, query: Query) -> bool:
-    """Whether a number or a date is made of an expression, or of the column that a SELECT gives it as."""
+    """Whether a number or a date is made of an expression, or of a SELECT's column of it."""
     node, *around = query.list_enclosing(node)
     for parent in around:
         is_passed = isinstance(parent, _PASSING) and node.arg_key == "this"
