@@ -119,7 +119,7 @@ class Labels:
         return join_words(items, self.say("and"))
 
     def date(self, day: Cell, form: ColumnFormat | None = None) -> str:
-        """Return a day such as `2024-12-31`, or another time, as the labels' language writes it."""
+        """Return a day such as `2024-12-31`, or another time, as people write it in the language of the labels."""
         is_foreign = self.locale not in ENGLISH and self.are_english and _find_language(self.locale) != "en"
         return format_cell(day, form or ColumnFormat("date", locale=self.locale), "en" if is_foreign else "")
 

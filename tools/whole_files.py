@@ -64,7 +64,7 @@ def lock_folder_of_file(path: Path) -> Generator[None]:
 
 
 def find_incomplete_last_line(content: bytes) -> bytes:
-    """Return the incomplete JSON object at the end of a file's content; empty if none.
+    """Return the incomplete last JSON object of a file's content; empty if the last line is whole or no object.
 
     A last line that lacks its line end, as an editor may leave it, is whole.
     """
@@ -77,7 +77,7 @@ def find_incomplete_last_line(content: bytes) -> bytes:
 
 
 def append_lines(path: Path, lines: str) -> None:
-    """Append JSON objects to a file as lines; an incomplete last line is removed first.
+    """Append JSON objects to a file, one a line, and sync it; an incomplete last line is removed first.
 
     Several processes may do so at once. Raises `SettingsError` if the file holds something else.
     """
@@ -100,7 +100,7 @@ def append_lines(path: Path, lines: str) -> None:
 
 
 def _check_json_lines(path: Path, content: bytes) -> None:
-    """Raise `SettingsError` if a file begins with anything but a JSON object."""
+    """Raise `SettingsError` if a file begins with anything but a JSON object: it is another file, and stays."""
     whole = content.removesuffix(find_incomplete_last_line(content)).removeprefix(b"\xef\xbb\xbf").strip()
     try:
         is_object = not whole or isinstance(json.loads(whole.partition(b"\n")[0]), dict)

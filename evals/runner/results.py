@@ -223,7 +223,7 @@ def hide_passwords(results: dict[str, Any]) -> None:
 
 
 def describe_unanswered(questions: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many questions have no answer, and why; empty if all were answered."""
+    """Return how many questions have no answer, and why; empty if model and database answered all."""
     reasons = [q["error"] for q in questions if q["status"] == NOT_ASKED or q["error"].startswith(UNREACHABLE)]
     if not reasons:
         return ""
