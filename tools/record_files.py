@@ -13,7 +13,7 @@ from .errors import SettingsError, TableturnError
 
 
 def read_file(path: Path, error: type[TableturnError] = SettingsError) -> bytes:
-    """Return a file's content; raise `error`, saying what is there instead, if it is no file that can be read."""
+    """Return a file's content; raise `error`, with the reason, if it cannot be read."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -41,7 +41,7 @@ def read_text_file(path: Path, error: type[TableturnError] = SettingsError, *, f
 
 
 def read_json(text: str, path: Path, error: type[TableturnError] = SettingsError, line: int = 1) -> object:
-    """Parse the JSON text of a file, which begins at a line; raise `error` with the place if it is none."""
+    """Parse a file's JSON text, which begins at a line; raise `error` with the place."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as fault:

@@ -62,7 +62,7 @@ def compare_newest_date(
 
 
 def _list_dates_of_events(query: Query, newest: Callable[[str, str], str], use: DateUse) -> Iterator[str]:
-    """Yield the newest dates of what happens to people or things, if a date tells when these were born or began."""
+    """Yield the newest dates of events, if a date tells when their subjects began."""
     table = query.schema.table(use.table)
     others = {key.table for key in query.schema.foreign_keys if key.ref_table == use.table != key.table}
     for other in filter(None, map(query.schema.table, sorted(others))):

@@ -108,7 +108,7 @@ def find_sum(path: JoinPath) -> exp.Expr | None:
 
 
 def asks_for_each(question: str, *names: str) -> bool:
-    """Whether a question says "each" or "all", in some languages, of a name of a table or its columns."""
+    """Whether a question says "each" or "all", in some languages, of a table or its columns."""
     stems = {stem for name in names for stem in stem_name(name)}
     question_words = words(question)
     return any(

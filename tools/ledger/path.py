@@ -254,7 +254,7 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
 
 
 def _is_listed_beside(query: Query, scope: Scope, subject: QuerySource) -> bool:
-    """Whether another part of UNION or EXCEPT reads the rows that this one lists, and may have those it leaves out."""
+    """Whether another part of a UNION or EXCEPT may have the rows that this one leaves out."""
     around = takewhile(lambda node: isinstance(node, _PARTED), query.list_enclosing(scope.select)[1:])
     unions, table = [node for node in around if isinstance(node, exp.SetOperation)], find_row_table(query, subject)
     if not unions or isinstance(unions[0], exp.Intersect) or query.find_aggregates(scope):

@@ -216,7 +216,7 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
 
 
 def _is_reckoned_with(node: exp.Expr, scope: Scope, query: Query) -> bool:
-    """Whether a number or a date is made of an expression, or of the column that a SELECT gives it as."""
+    """Whether a number or a date is made of an expression, or of a SELECT's column of it."""
     node, *around = query.list_enclosing(node)
     for parent in around:
         is_passed = isinstance(parent, _PASSING) and node.arg_key == "this"
@@ -250,7 +250,7 @@ def _names_column(node: exp.Expr, query: Query, scope: Scope | None = None) -> b
 
 
 def _is_label(text: str, item: exp.Expr, near: str, scope: Scope, query: Query, *, is_free: bool) -> bool:
-    """Whether a text in the SELECT list tells what stands beside it, or from which part of a UNION a row comes.
+    """Whether a text in the SELECT list labels what stands beside it, or a part of a UNION.
 
     With `is_free` nothing stands beside it, or something is made of it: what it is called says nothing.
     """

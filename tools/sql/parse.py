@@ -235,7 +235,7 @@ def _expand_in_tables(tree: exp.Expr) -> exp.Expr:
 
 
 def _expand_joins_with_alias(tree: exp.Expr) -> exp.Expr:
-    """Replace `(a JOIN b ON ...) AS t` in a tree by `(SELECT * FROM a JOIN b ON ...) AS t`, which it stands for."""
+    """Replace `(a JOIN b ON ...) AS t` in a tree by `(SELECT * FROM a JOIN b ON ...) AS t`."""
     if not any(node.alias and is_from_item(node.this) for node in tree.find_all(exp.Subquery)):
         return tree
     tree = tree.copy()
