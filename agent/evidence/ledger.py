@@ -14,8 +14,8 @@ from ...tools.database.table import Cell
 from ...tools.errors import QueryError
 from ...tools.labels import Labels
 from ...tools.ledger import Ledger, NotCountedError, build_query_ledger
-from ...tools.ledger.path import copy_source_node
 from ...tools.sql import Query, parse_query_tree
+from ...tools.sql.scope import copy_source_node
 from ..advice import with_fallback
 from ..records import Attempt, Turn
 from ..resources import Run

@@ -13,7 +13,7 @@ from sqlglot import exp
 from ..database.table import Cell
 from ..sql.parse import return_default_if_unparsable
 from ..sql.query import Query, TableColumn
-from ..sql.scope import QuerySource, Scope, get_argument
+from ..sql.scope import QuerySource, Scope, copy_select_with_outputs, copy_source_node, get_argument, select_from
 from ..words import humanize_name
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
 from .newest import compare_newest_date
@@ -47,12 +47,9 @@ from .path import (
     NotCountedError,
     SingleSource,
     check_countable,
-    copy_select_with_outputs,
-    copy_source_node,
     find_passed_column,
     find_path,
     find_row_table,
-    select_from,
 )
 from .repeated import count_repeated_rows, expects_every_row_to_match, has_distinct_partners, sums_for_each_row
 from .variants import CODE, MOST_VALUES, find_compared_variants, find_group_variants

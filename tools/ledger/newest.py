@@ -13,8 +13,9 @@ from ..basis.dates import DateUse, add_days, find_date_use, find_format, is_date
 from ..database.schema import ColumnSchema
 from ..sql.parse import parse_query_tree
 from ..sql.query import Query, TableColumn
+from ..sql.scope import copy_source_node, select_from
 from .ledger import NewestDate
-from .path import Count, NotCountedError, copy_source_node, make_column, select_from
+from .path import Count, NotCountedError, make_column
 
 _YEAR = 365  # days
 _LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none

@@ -15,13 +15,17 @@ from ..database.table import Cell
 from ..sql.dialects import fold
 from ..sql.query import Query, QueryCondition, TableColumn
 from ..sql.scope import (
+    READ_KINDS,
     QuerySource,
     Scope,
     SourceColumn,
+    copy_select_with_outputs,
+    copy_source_node,
     get_argument,
     get_join_conditions,
     iterate_enclosing_scopes,
     returns_several_rows,
+    select_from,
 )
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT_JOIN")
@@ -36,9 +40,6 @@ CUTTING = ("having", "qualify", "limit", "offset")
 
 SHAPING = ("group", "distinct", *CUTTING)
 """The clauses that make other rows of those that FROM and WHERE give."""
-
-_READ = ("column", "alias", "rowid", "string", "star", "output")
-"""What a name may turn out to be where rows are counted."""
 
 UNLIKE_NULL = (exp.Coalesce, exp.Case, exp.If, exp.Concat, exp.ConcatWs, exp.Anonymous, exp.Is)
 """What may give a value where a partner is missing, so that its value does not tell."""
@@ -281,7 +282,7 @@ def check_countable(query: Query, scope: Scope) -> None:
     for reference in query.resolution.references:
         levels = list(iterate_enclosing_scopes(reference.scope))
         if scope in levels:
-            problems["not all of its names are known"] = reference.kind not in _READ
+            problems["not all of its names are known"] = reference.kind not in READ_KINDS
             problems["it is correlated"] = reference.owner in levels[levels.index(scope) + 1 :]
         if any(problems.values()):
             break
@@ -596,23 +597,3 @@ def find_row_table(query: Query, source: QuerySource) -> TableSchema | None:
             return None  # groups, or joined rows
         source = scope.sources[0]
     return source.table
-
-
-def select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:
-    """Return a SELECT of these very expressions."""
-    return exp.select(*outputs, copy=False).from_(source, copy=False)
-
-
-def copy_source_node(source: QuerySource) -> exp.Expr:
-    node = source.node.copy()
-    node.set("joins", None)
-    return node
-
-
-def copy_select_with_outputs(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
-    """Return a SELECT with the same FROM and WHERE and other outputs, named `c0`, `c1` etc."""
-    bare = exp.Select(expressions=[exp.alias_(output, f"c{place}") for place, output in enumerate(outputs)])
-    for part in ("from_", "joins", "where"):
-        value = select.args.get(part)
-        bare.set(part, [item.copy() for item in value] if isinstance(value, list) else value and value.copy())
-    return bare

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from ..database.table import Cell
 from ..sql.query import Query
-from ..sql.scope import QuerySource
+from ..sql.scope import QuerySource, copy_select_with_outputs, copy_source_node, select_from
 from .parts import list_key_columns, make_count, to_int
 from .path import (
     CUTTING,
@@ -18,11 +18,8 @@ from .path import (
     JoinStep,
     NotCountedError,
     SingleSource,
-    copy_select_with_outputs,
-    copy_source_node,
     find_passed_column,
     find_row_table,
-    select_from,
 )
 
 _Run = Callable[[exp.Select], Sequence[Sequence[Cell]]]

@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from ..database.table import Cell
 from ..sql.query import Query, TableColumn
-from ..sql.scope import Scope
+from ..sql.scope import Scope, copy_select_with_outputs, copy_source_node, select_from
 from .ledger import MATERIAL, VariantCount
 from .parts import copy_select_without, render_cell, to_int
-from .path import NotCountedError, check_countable, copy_select_with_outputs, copy_source_node, select_from
+from .path import NotCountedError, check_countable
 
 MOST_VALUES = 10_000  # of a column whose variants are looked for
 _SHOWN = 3

@@ -6,7 +6,7 @@ They are shared by all readers of a statement, so that only `resolve` fills them
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
@@ -44,7 +44,7 @@ ReferenceKind = Literal[
 """
 
 
-READ_KINDS: tuple[ReferenceKind, ...] = ("column", "alias", "rowid", "string", "star", "output", "text_name")
+READ_KINDS: tuple[ReferenceKind, ...] = ("column", "alias", "rowid", "string", "star", "output")
 """Kinds of which it is known what they read."""
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -265,6 +265,26 @@ def write_without_tables(node: exp.Expr) -> str:
         if isinstance(inner.this, exp.Column | exp.Literal):
             inner.replace(inner.this)
     return copy.sql()
+
+
+def select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:
+    """Return a SELECT of these very expressions."""
+    return exp.select(*outputs, copy=False).from_(source, copy=False)
+
+
+def copy_source_node(source: QuerySource) -> exp.Expr:
+    node = source.node.copy()
+    node.set("joins", None)
+    return node
+
+
+def copy_select_with_outputs(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
+    """Return a SELECT with the same FROM and WHERE and other outputs, named `c0`, `c1` etc."""
+    bare = exp.Select(expressions=[exp.alias_(output, f"c{place}") for place, output in enumerate(outputs)])
+    for part in ("from_", "joins", "where"):
+        value = select.args.get(part)
+        bare.set(part, [item.copy() for item in value] if isinstance(value, list) else value and value.copy())
+    return bare
 
 
 def count_only_rows(tree: exp.Expr, condition: exp.Expr) -> bool:
