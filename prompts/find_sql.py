@@ -9,7 +9,7 @@ from itertools import islice
 
 from ..tools.database.quoting import get_engine_name
 from ..tools.errors import ReplyError
-from ..tools.sql.parse import CHANGES, MAX_LENGTH, find_statement_ends, parse, return_default_if_unparsable
+from ..tools.sql.parse import CHANGES, MAX_LENGTH, READS, find_statement_ends, parse, return_default_if_unparsable
 from .reply_text import REFUSAL, FencedBlock, find_blocks, find_json_object, get_field, remove_reasoning_tags
 from .reply_types import SQLDraft
 
@@ -45,9 +45,6 @@ _START = re.compile(
     r"|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[\]]+\s*(?:\(|AS\b)|\(\s*SELECT\b",
     re.IGNORECASE,
 )
-_BLOCK_START = re.compile(r"(?:(?:UN)?PIVOT|SUMMARIZE|DESCRIBE|SHOW|TABLE)\s+[\w\"`(]", re.IGNORECASE)
-"""How statements begin that prose begins with too."""
-
 _COMMENT = re.compile(r"\s*(?:--[^\n]*\n|/\*.*?\*/)", re.DOTALL)
 _NEXT_LABEL = re.compile(
     r"^[ \t>*#-]{0,12}(?:\*\*|__)?"
@@ -226,7 +223,7 @@ def begins_sql(text: str, *, is_block: bool = False) -> bool:
     while comment := _COMMENT.match(text, position):
         position = comment.end()
     text = text[position:].lstrip()
-    return bool(_START.match(text) or (is_block and (CHANGES.match(text) or _BLOCK_START.match(text))))
+    return bool(_START.match(text) or (is_block and (CHANGES.match(text) or READS.match(text))))
 
 
 def cut_sql_at_prose(text: str) -> str:

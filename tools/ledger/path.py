@@ -208,7 +208,7 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     addends = [source for source in scope.sources if uses[id(source)] and source not in groups]
     met = _find_met_sources(query, scope) if has_joins else set[int]()
     finest = equal or _find_finest_source(query, scope, links, addends, met)
-    is_crossed = has_joins and _has_unrelated_source(query, scope, links, conditions, addends)
+    is_crossed = has_joins and _has_unrelated_source(query, scope, links, conditions, is_summed=bool(addends))
     if (subject := finest or next(iter(addends), scope.sources[0] if is_crossed else None)) is None:
         raise NotCountedError(NO_SUBJECT)
     if has_joins and _is_listed_beside(query, scope, subject):
@@ -527,17 +527,13 @@ def _read_join_equality(query: Query, condition: QueryCondition) -> JoinEquality
 
 
 def _has_unrelated_source(
-    query: Query,
-    scope: Scope,
-    links: Sequence[JoinEquality],
-    conditions: Sequence[QueryCondition],
-    addends: Sequence[QuerySource],
+    query: Query, scope: Scope, links: Sequence[JoinEquality], conditions: Sequence[QueryCondition], *, is_summed: bool
 ) -> bool:
     """Whether each row of a source is joined with each of the others; not if CROSS JOIN says so of rows alone."""
     related = {id(source) for link in links for source, _ in link.ends}
     if all(id(source) in related for source in scope.sources):
         return False
-    if not addends and re.search(r"\bcross\s+join\b", query.sql, re.IGNORECASE):
+    if not is_summed and re.search(r"\bcross\s+join\b", query.sql, re.IGNORECASE):
         return False
     for part in conditions:
         sources = set(map(id, query.find_sources(part.node, scope)))

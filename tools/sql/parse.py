@@ -193,6 +193,9 @@ CHANGES = re.compile(
 )
 """How statements begin that change something, and that are not read in every dialect."""
 
+READS = re.compile(r"(?:(?:UN)?PIVOT|SUMMARIZE|DESCRIBE|SHOW|TABLE)\s+[\w\"`(]", re.IGNORECASE)
+"""How others begin that read, and that are not read in every dialect."""
+
 _CHANGING_CALLS = ("nextval", "setval")
 _INTO_FILE = re.compile(r"\bINTO\s+(?:OUTFILE|DUMPFILE)\b", re.IGNORECASE)
 _PRAGMA_CHANGES = re.compile(r"\s*PRAGMA\s+[\w.]+\s*=", re.IGNORECASE)
