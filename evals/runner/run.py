@@ -30,14 +30,7 @@ from ...tools.whole_files import write_text_atomically
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache, parse_record
 from ..metrics.judging import UNREACHABLE, StrictJudge, Verdict
 from ..metrics.summary import format_percent
-from .agents import (
-    CACHE_FILE,
-    REPLAY_SETTINGS,
-    AgentAnswerer,
-    ReplyCache,
-    make_replay_model,
-    open_model,
-)
+from .agents import CACHE_FILE, REPLAY_SETTINGS, AgentAnswerer, ReplyCache, make_replay_model, open_model
 from .record import NOT_ASKED, REPLAY, Answerer, RunSpec, TurnRecord, is_replay_model
 from .results import RESULTS_FILE, JudgedAnswer, read_results
 

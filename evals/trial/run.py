@@ -17,7 +17,6 @@ from typing import Any
 from ...agent import SQLAgent, make_settings
 from ...agent.evidence import TrustBound, compute_fingerprints, write_trust_bound
 from ...tools.database import Database
-from ...tools.deprecation import warn_deprecated
 from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.examples import VERIFIED, database_identity
 from ...tools.whole_files import append_lines, write_text_atomically
@@ -288,12 +287,6 @@ def compare_trials(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[st
         **{word: [question["id"] for question in questions] for word, questions in groups.items()},
         **{f"{word}_questions": [question["question"] for question in questions] for word, questions in groups.items()},
     }
-
-
-def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Call `compare_trials` by its old name, with a warning."""
-    warn_deprecated("tableturn.evals.trial.compared", "use tableturn.evals.trial.compare_trials", "0.3")
-    return compare_trials(before, now)
 
 
 def fit_trust_bound(

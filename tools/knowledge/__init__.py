@@ -11,10 +11,4 @@ from .entry import Entry
 from .read import build_knowledge_json_schema, knowledge_path, read_knowledge
 from .search import Knowledge
 
-__all__ = [
-    "Entry",
-    "Knowledge",
-    "build_knowledge_json_schema",
-    "knowledge_path",
-    "read_knowledge",
-]
+__all__ = ["Entry", "Knowledge", "build_knowledge_json_schema", "knowledge_path", "read_knowledge"]
