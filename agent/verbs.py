@@ -242,11 +242,13 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
 def find_right_query(words: str, resources: Resources) -> str:
     """Return a person's correction if it is an SQL query; empty if it is in words."""
     sql = words.strip()
+    if sql.lstrip("( ").startswith(("SELECT ", "WITH ")):
+        return sql
     query = read_query(sql, resources.database.schema()) if begins_sql(sql) else None
     if query is None or not isinstance(query.tree, exp.Query):
         return ""
     # `Select only those from Lyon` is words: a query reads a table that there is, names nothing, or is written as code.
-    is_code = sql.startswith(("SELECT", "WITH")) or query.find(exp.CTE, exp.Star, exp.AggFunc)
+    is_code = query.find(exp.CTE, exp.Star, exp.AggFunc)
     return sql if query.tables or is_code or not query.find(exp.Column, exp.Table) else ""
 
 

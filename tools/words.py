@@ -177,10 +177,7 @@ def is_word_or_abbreviation(word: str, others: Iterable[str]) -> bool:
 
 
 def humanize_name(name: str) -> str:
-    """Return a name as words: `birthYear` and `birth_year` become `birth year`.
-
-    So it stands in sentences and headings; a list of names has the database's own.
-    """
+    """Return a name as words: `birthYear` and `birth_year` become `birth year`."""
     # A name with spaces is words as it stands.
     return name if " " in name else " ".join(_HUMP.sub(" ", name).lower().split()) or name
 
@@ -362,11 +359,6 @@ def find_nearest_names(name: str, names: Iterable[str], limit: int = 3) -> tuple
     target, *spread = (utils.default_process(text.replace("_", " ")) for text in (name, *choices))
     matches = process.extract(target, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=_OFFERED)
     return tuple(choices[index] for _, _, index in matches)
-
-
-def format_count(count: int, singular: str, plural: str) -> str:
-    """Return a number with a noun in the singular or plural."""
-    return f"{count:,} {singular if count == 1 else plural}"
 
 
 def format_did_you_mean(near: Sequence[str]) -> str:

@@ -139,14 +139,30 @@ class ResultWithQuery:
         if query.limit is not None:  # what it cuts off may be larger or smaller
             return {order} - {""} if place.row == 0 and place.pick in (order, "first", "") else set()
         if place.pick in _OPPOSITES:
-            is_age = by_time and is_number and not _AGES.isdisjoint(split_name(self.result.columns[place.by]))
+            is_age = by_time and is_number and self._is_age(place.by)
             return kept | ({_OPPOSITES[place.pick]} if is_age else {place.pick} if by_time != is_number else set[str]())
         if place.pick and order:
             beside = rows[(1 if place.pick == "first" else -2) % len(rows)]  # itself in a result of which more was cut
             tied = bool(self.measures) and all(rows[place.row][each] == beside[each] for each in self.measures)
             return kept if tied and not by_time else kept | {order if place.pick == "first" else _OPPOSITES[order]}
-        extremes = [(pick, each) for pick in ENDS for each in self.measures if not self.result.truncated]
-        return kept | {pick for pick, each in extremes if self.find_extreme_rows(each, pick) == place.rows}
+        columns = range(len(self.result.columns)) if by_time else self.measures
+        extremes = [(pick, each) for pick in ENDS for each in columns if not self.result.truncated]
+        if by_time:
+            extremes = [(pick, each) for pick, each in extremes if self._tells_time(each)]
+        return kept | {
+            _OPPOSITES[pick] if by_time and self._is_age(each) else pick
+            for pick, each in extremes
+            if self.find_extreme_rows(each, pick) == place.rows
+        }
+
+    def _is_age(self, column: int) -> bool:
+        return not _AGES.isdisjoint(split_name(self.result.columns[column]))
+
+    def _tells_time(self, column: int) -> bool:
+        """Whether a column holds dates, years or ages."""
+        cells = [row[column] for row in self.result.rows if row[column] is not None]
+        are_dates = bool(cells) and all(isinstance(cell, str) and match_time(cell, "month") for cell in cells)
+        return are_dates or self._is_age(column) or bool(_YEAR.search(self.result.columns[column]))
 
 
 def find_columns_by_name(name: str, columns: Sequence[str]) -> list[int]:
@@ -220,6 +236,7 @@ class ComparingSentence:
         return (
             not re.match(unknown, self.text, re.IGNORECASE)
             and not any(compile_phrases(kind).search(self.claims) for kind in ("guesses", "ranks"))
+            and self._has_rank_beside_extreme()
             and self._has_majority()
             and self._matches_labels()
             and self._do_extremes_match_words()
@@ -231,6 +248,11 @@ class ComparingSentence:
             and all(self._has_stated_direction(rises=kind == "rises") for kind in ("rises", "falls") if self._has(kind))
             and (self._has("rises") or self._has("falls") or not self._has("steady"))
         )
+
+    def _has_rank_beside_extreme(self) -> bool:
+        """Whether `second` or the like stands beside `highest`, if the query passes over the first rows."""
+        is_first = self.table.query.offset is None
+        return is_first or not any(map(self._has, _RANKINGS)) or bool(compile_phrases("ranks").search(self.text))
 
     def _is_rank(self, ranking: Ranking) -> bool:
         """Whether the cells beside a superlative are the extremes, or in the rows of the extremes."""

@@ -9,13 +9,11 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 
 from pydantic import TypeAdapter, ValidationError
-from sqlglot import exp
 
 from ..database import Database, Limits, Rights, Schema, render_schema
 from ..errors import QueryFailed, SQLParseError
 from ..sql import ALL_COLUMNS, Query, find_used_schema_items
 from ..sql.reads import get_values_of_read_columns
-from ..sql.scope import READ_KINDS
 from .example import Example
 
 Standing = tuple[bool, bool]
@@ -91,11 +89,10 @@ def write_approval_record(database: Database, sql: str) -> str:
     schema = database.schema()
     query = Query.of(sql, schema.dialect, schema)
     columns = {(table, "") for table in query.tables}
-    if query.find(exp.Columns) or any(r.kind not in READ_KINDS for r in query.resolution.references):
-        # What is left open, such as a whole row or the field of a struct, may be any column that the text names.
-        every = [(table.name, column.name) for table in schema.tables for column in table.columns]
-        may_read = get_values_of_read_columns(sql, schema, dict(zip(every, every, strict=True)))
-        columns.update(every if may_read is None else may_read)
+    # An engine may read more than names resolve to, such as a whole row: any column that the text names counts.
+    every = [(table.name, column.name) for table in schema.tables for column in table.columns]
+    may_read = get_values_of_read_columns(sql, schema, dict(zip(every, every, strict=True)))
+    columns.update(every if may_read is None else may_read)
     for table, column in query.usage.columns:
         table_schema = schema.table(table)
         names = [column] if column != ALL_COLUMNS or table_schema is None else [c.name for c in table_schema.columns]

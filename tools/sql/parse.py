@@ -145,6 +145,11 @@ def _parse_query(sql: str, dialect: str) -> ParsedQuery:
         raise SQLParseError("The SELECT names no columns; write what it should return.")
     if rules.is_sqlite and "fetch" in text.lower() and tree.find(exp.Fetch) is not None:
         raise SQLParseError("SQLite has no FETCH FIRST; write LIMIT.")
+    for limit in [*tree.find_all(exp.Fetch, exp.Limit)] if _OTHER_LIMIT.search(text) else ():
+        if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Null | exp.Var):
+            limit.pop()
+        elif isinstance(limit, exp.Fetch) and limit.args.get("count") is None:
+            limit.set("count", exp.Literal.number(1))
     tree = _expand_joins_with_alias(_expand_in_tables(tree) if rules.is_sqlite else tree)
     if rules.words_as_text:
         _mark_bracketed_names(text, tree)
@@ -217,6 +222,10 @@ def writes(sql: str, dialect: str = "sqlite") -> bool:
             return _INTO_FILE.search(sql) is not None
     calls = (call.name.lower() for tree in trees for call in tree.find_all(exp.Anonymous))
     return any(tree.find(*_WRITES) for tree in trees) or any(call in _CHANGING_CALLS for call in calls)
+
+
+_OTHER_LIMIT = re.compile(r"\bFETCH\b|\bLIMIT\s+(?:ALL|NULL)\b", re.IGNORECASE)
+"""Limits that say nothing, or 1, without a number."""
 
 
 def _expand_in_tables(tree: exp.Expr) -> exp.Expr:

@@ -243,11 +243,9 @@ def get_join_conditions(source: QuerySource) -> list[exp.Expr]:
 
 
 def get_limit_count(query: exp.Expr) -> exp.Expr | None:
-    """Return the row count in LIMIT or FETCH FIRST; None without one, or if all rows are kept."""
+    """Return the row count in LIMIT or FETCH FIRST, or None."""
     limit = query.args.get("limit")
-    if isinstance(limit, exp.Fetch):
-        return limit.args.get("count") or exp.Literal.number(1)
-    return None if limit is None or isinstance(limit.expression, exp.Null | exp.Var) else limit.expression
+    return limit and (limit.args.get("expression") or limit.args.get("count"))
 
 
 def write_without_tables(node: exp.Expr) -> str:

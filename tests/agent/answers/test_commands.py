@@ -71,6 +71,8 @@ def test_a_person_teaches_by_messages(agent: SQLAgent, known: Path, model: Scrip
         "select max(total) from shops",
     ):
         assert "no such table: shops" in told.say(f"/correct {query}")
+    assert "shops" not in told.say("/correct SELECT count(* FROM orders"), "it is not asked in words"
+    assert told.state["answer"]["sql"] != "SELECT count(* FROM orders"
     corrected = told.say("/correct SELECT sum(total) FROM orders")
     assert "with /accept N" in corrected
     assert told.state["answer"]["sql"] == "SELECT sum(total) FROM orders"

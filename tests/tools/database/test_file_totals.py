@@ -28,6 +28,14 @@ def test_all_rows_are_kept_where_totals_are_turned(tmp_path: Path, text: str) ->
         assert "kept totals" in [notice.kind for notice in database.notices]
 
 
+def test_rows_below_the_only_total_are_told(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,n\nx,10\ny,20\nz,40\nTotal,70\nYear before,60\nDifference,10\n")
+    with Database.open(tmp_path / "t.csv") as database:
+        told = [notice.example for notice in database.notices if "below the total" in notice.text]
+        assert told == ["Year before", "Difference"]
+        assert database.execute("SELECT count(*) FROM t").rows == ((5,),)
+
+
 @pytest.mark.parametrize(
     ("text", "rows"),
     [

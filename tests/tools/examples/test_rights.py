@@ -17,6 +17,8 @@ from tableturn.tools.examples.rights import make_example, restrict_example
         "SELECT id FROM staff AS s WHERE s['salary'] > 5",
         "SELECT struct_extract(s, 'salary') FROM staff AS s",
         "SELECT COLUMNS('sal.*') FROM staff",
+        "SELECT * LIKE 'sal%' FROM staff",
+        "SELECT id FROM (SELECT (*) FROM staff) WHERE salary > 5",
         "SELECT salary FROM staff",
     ],
 )

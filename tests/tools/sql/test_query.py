@@ -452,6 +452,7 @@ def test_outputs_in_having_and_group_by_by_dialect(dialect: str, sql: str, kind:
 def test_the_number_of_rows_that_are_kept(end: str, limit: str) -> None:
     query = Query.of(f"SELECT id FROM orders ORDER BY id {end}", "postgres")
     assert (query.limit.sql() if query.limit else "") == limit
+    assert limit in query.edit().of(query.limit).sql() if query.limit else "LIMIT" not in query.edit().sql
 
 
 def test_joins_with_an_alias_are_read_as_a_sub_query() -> None:

@@ -17,6 +17,7 @@ from .total_labels import MEASURES, TAX, find_total_word, fold_group, is_total_l
 CHANCE = 10  # a row whose numbers, multiplied, are less may equal a sum by chance
 _NO_CHANCE = 100  # one whose numbers, multiplied, are as much may be told without a label or another such row
 _LAST = 10  # rows at a table's end that may be means and the like
+_BELOW = 3  # rows below the only total that may be a target, the year before, a difference and the like
 _TYPICAL = 1_000  # rows that tell which column is the first one of texts
 FLOAT = Decimal("1e-9")  # such a difference is the computer's
 _SEARCHED = 200_000  # cells of a table in which totals without a label are looked for
@@ -107,6 +108,10 @@ class TotalRows:
         parents = self._find_parents(equal.keys() | label_places) or self._find_parents(equal.keys() | other)
         self._add_kept_rows(noticing, parents, *(f"{verb} the sum of rows below" for verb in ("equals", "equal")))
         told = equal.keys() | label_places | parents
+        below = {at for at in self._places if len(sums) == 1 and at > max(sums)} - taxes
+        if len(below) <= _BELOW and below.isdisjoint(told | every.keys()):
+            phrases = (f"{verb} below the total that is left out" for verb in ("stands", "stand"))
+            self._add_kept_rows(noticing, below, *phrases)
         if self._width * len(self._places) <= _SEARCHED:
             sums_by_layout = find_sums_by_layout(self._rows, [at for at in self._places if at not in told])
             self._add_kept_rows(noticing, sums_by_layout, "equals the sum of other rows", "equal the sum of other rows")
