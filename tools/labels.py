@@ -59,11 +59,6 @@ def _read_plain_errors() -> list[tuple[re.Pattern[str], str]]:
     ]
 
 
-def format_count(count: int, singular: str, plural: str) -> str:
-    """Return a number with a noun in the singular or plural."""
-    return f"{count:,} {singular if count == 1 else plural}"
-
-
 _ERRNO = re.compile(r"\[Errno \d+\] ([^:\n]+)(?:: '[^'\n]*')?")
 
 

@@ -186,6 +186,9 @@ def make_tie_reading(query: Query, locale: str = "") -> AlternativeReading | Non
         return None
     if not query.order or not isinstance(count, exp.Literal) or not count.is_int or int(count.name) > _MOST_TIED:
         return None
+    options = count.parent and count.parent.args.get("limit_options")
+    if options and (options.args.get("with_ties") or options.args.get("percent")):
+        return None
     if tree.is_star or _has_unique_order(query, scope):
         return None
     keys = [query.resolve_order_or_group_term(term.this, scope) for term in query.order]

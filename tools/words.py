@@ -326,21 +326,18 @@ def match_time(text: str, least: str = "day", *, whole: bool = True) -> re.Match
     return match if match and match[least] else None
 
 
-# Names that were likely meant. There are two thresholds, because there are two things to do with such a name; where a
-# word is certainly wrong, letters are counted instead.
+# Names that were likely meant: two thresholds for two uses; where a word is certainly wrong, letters are counted.
 
 _OFFERED = 60.0
 """Least likeness, of 100, of a name that is offered: whoever reads `did you mean` chooses, and leaves what is wrong.
 
-Of values those that are as like are looked at closely (`tools/values`): of a long one, a text may be a part.
-
-Parts of names count too, so that `dept` finds `department_id`.
+Parts of names count too, so that `dept` finds `department_id`; values that are as like are looked at closely.
 """
 
 _TAKEN = 84.0
 """Least likeness, of 100, of a name for which a word of a question is taken: nobody looks at it again.
 
-The word may also be right and mean something else, so that one wrong letter must stand among seven.
+The word may also be right and mean something else: one wrong letter must stand among seven.
 """
 
 IN_WORD, OF_A_VALUE = (4, 9), (5, 12)
@@ -359,6 +356,11 @@ def find_nearest_names(name: str, names: Iterable[str], limit: int = 3) -> tuple
     target, *spread = (utils.default_process(text.replace("_", " ")) for text in (name, *choices))
     matches = process.extract(target, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=_OFFERED)
     return tuple(choices[index] for _, _, index in matches)
+
+
+def format_count(count: int, singular: str, plural: str) -> str:
+    """Return a number with a noun in the singular or plural."""
+    return f"{count:,} {singular if count == 1 else plural}"
 
 
 def format_did_you_mean(near: Sequence[str]) -> str:
@@ -395,6 +397,4 @@ def end_sentence(text: str) -> str:
 
 def join_words(items: Sequence[str], last: str = "and") -> str:
     """Join words into a list for a sentence: `a`, `a and b` or `a, b and c`."""
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+    return "".join(items) if len(items) < 2 else f"{', '.join(items[:-1])} {last} {items[-1]}"

@@ -19,8 +19,9 @@ from rich.text import Text
 
 from ...tools.database.table import Cell
 from ...tools.formats import ColumnFormat, choose_column_formats, format_rows
-from ...tools.labels import Labels, format_count
+from ...tools.labels import Labels
 from ...tools.terminal import sanitize_text
+from ...tools.words import format_count
 from ..answers.phrasing import cut, format_answer_cost, format_rows_shown, number_choices
 
 if TYPE_CHECKING:

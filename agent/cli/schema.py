@@ -74,7 +74,7 @@ def annotate(
     if as_json:
         say(json.dumps(counts))
         return
-    from ...tools.labels import format_count
+    from ...tools.words import format_count
 
     tables = format_count(counts["tables"], "table", "tables")
     columns = format_count(counts["columns"], "column", "columns")

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from ...tools.knowledge.entry import Entry, SelectedEntries
 from ...tools.knowledge.fragment import find_used_entries
-from ...tools.labels import format_count
 from ...tools.sql import Query
 from ...tools.values import ValueMatch
+from ...tools.words import format_count
 from ..advice import with_fallback
 from ..records import Turn, UsedKnowledge
 from ..resources import Run

@@ -19,7 +19,6 @@ from ...prompts.read_answer import ReplyForm
 from ...prompts.reply_types import Rephrasing
 from ...tools.database import Schema
 from ...tools.examples import database_identity
-from ...tools.labels import format_count
 from ...tools.linking import (
     PastTurn,
     find_copies,
@@ -27,7 +26,7 @@ from ...tools.linking import (
     shorten_schema,
 )
 from ...tools.sql import dialect_notes, extend_schema_for_query, find_requested_tables
-from ...tools.words import is_foreign_text
+from ...tools.words import format_count, is_foreign_text
 from ..advice import call_with_fallback
 from ..effects import Body, do, wait_for
 from ..records import Turn

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, database_identity, regularize_example
-from ...tools.labels import format_count
 from ...tools.sql.contradictions import find_contradiction
+from ...tools.words import format_count
 from ..advice import call_with_fallback
 from ..context.task_inputs import get_previous_question, select_history, select_prompt_schema
 from ..effects import Body, wait_for

@@ -15,8 +15,9 @@ from ...prompts.explain import ExplainTask
 from ...prompts.reply_types import Explanation
 from ...prompts.templating import PromptTooLarge
 from ...tools.database import Schema
-from ...tools.labels import Labels, format_count
+from ...tools.labels import Labels
 from ...tools.sql import same_sql, writes
+from ...tools.words import format_count
 from ..context.task_inputs import make_generate_task, select_prompt_schema
 from ..effects import NO_REPLY, Body, Done, ask, do
 from ..evidence.choose_attempt import compare_code_with_query, differs, find_near_miss_literal, have_same_result

@@ -24,8 +24,8 @@ from ...agent.options import (
     is_model_unnamed,
 )
 from ...tools.errors import SettingsError
-from ...tools.labels import format_count
 from ...tools.terminal import say, warn
+from ...tools.words import format_count
 
 if TYPE_CHECKING:
     from ..impact import Change

@@ -13,8 +13,8 @@ import typer
 
 from ...agent.options import PriceOption, expand_options
 from ...tools.errors import ModelError, SettingsError
-from ...tools.labels import format_count
 from ...tools.terminal import say, warn
+from ...tools.words import format_count
 from .evaluate import (
     MAX_IDS,
     AnsweringOptions,

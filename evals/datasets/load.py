@@ -17,9 +17,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 
 from ...tools.database import Database, hide_url_secrets, quote
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
-from ...tools.labels import format_count
 from ...tools.record_files import read_json, read_records, read_text_file
 from ...tools.validation import describe_fault
+from ...tools.words import format_count
 
 
 def join_operators(sql: str) -> str:

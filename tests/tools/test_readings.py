@@ -77,6 +77,8 @@ def test_a_reading_that_finds_nothing_is_none(rows: tuple[tuple[int | None, ...]
         ("SELECT id, total FROM orders ORDER BY total DESC LIMIT 1", True),
         ("SELECT id FROM orders ORDER BY ordered_on DESC LIMIT 1", True),
         ("SELECT id FROM orders ORDER BY ordered_on DESC LIMIT 3", True),
+        ("SELECT id FROM orders ORDER BY ordered_on DESC FETCH FIRST ROW ONLY", True),
+        ("SELECT id FROM orders ORDER BY ordered_on DESC FETCH FIRST ROW WITH TIES", False),
     ],
 )
 def test_what_shares_the_first_place_matters_unless_its_value_alone_is_shown(sql: str, may_tie: bool) -> None:
@@ -85,7 +87,7 @@ def test_what_shares_the_first_place_matters_unless_its_value_alone_is_shown(sql
         ColumnSchema("total", "REAL", "number"),
         ColumnSchema("ordered_on", "DATE", "time"),
     )
-    schema = Schema("s", (TableSchema("orders", columns),))
+    schema = Schema("s", (TableSchema("orders", columns),), dialect="postgres")
     assert (make_tie_reading(read(sql, schema)) is not None) is may_tie
 
 

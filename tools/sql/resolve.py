@@ -413,8 +413,10 @@ class _NameResolver:
             reference = reference or self._resolve_column_in_sources(node, name, level, refer)
             if reference is not None:
                 is_group = clause == "group" and level is scope and self.rules.name == "mysql"
-                named = self._resolve_as_output(name, level, refer) if is_group and reference.candidates else None
-                return named or reference
+                if not is_group or reference.kind != "ambiguous":
+                    return reference
+                alias = refer("alias", level, column=node.name) if name in level.aliases else None
+                return alias or self._resolve_as_output(name, level, refer) or reference
             if name in level.aliases and (level is not scope or clause in self.rules.aliases):
                 return refer("alias", level, column=node.name)
         return refer(self._classify_unknown_name(node, scope), column=node.name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ....tools.database import Cancellation
 from ....tools.errors import SettingsError
-from ....tools.labels import format_count
+from ....tools.words import format_count
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import ConversationAnswers, NumberedAnswer

@@ -22,9 +22,8 @@ from rich.text import Text
 from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.formats import format_rows
-from ....tools.labels import format_count
 from ....tools.terminal import sanitize_text, warn
-from ....tools.words import find_nearest_names, format_did_you_mean
+from ....tools.words import find_nearest_names, format_count, format_did_you_mean
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import RUN, word_correction

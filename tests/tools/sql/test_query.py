@@ -438,6 +438,7 @@ def test_a_merged_column_is_that_of_the_side_whose_rows_are_kept(joins: str, own
         ("postgres", "SELECT sum(id) AS id FROM orders GROUP BY customer_id HAVING id > 9", "column"),
         ("duckdb", "SELECT sum(id) AS id FROM orders GROUP BY customer_id HAVING sum(id) > 9", "column"),
         ("mysql", "SELECT c.name FROM customer AS c, product GROUP BY name", "column"),
+        ("mysql", "SELECT upper(c.name) AS name FROM customer AS c, product GROUP BY name", "alias"),
         ("postgres", "SELECT c.name FROM customer AS c, product GROUP BY name", "ambiguous"),
     ],
 )
