@@ -123,7 +123,11 @@ class MaskedDatabase:
         """Return the result with all cells masked except counts."""
         outputs = self._list_outputs(sql)
         counts = [isinstance(item.unalias().unnest(), exp.Count) for item in outputs]
-        if len(counts) != len(table.columns):
+        # One that stands for any number of columns, none too, says nothing of which cells those after it are.
+        expands = any(
+            item.find(exp.Star, exp.Columns) for item, count in zip(outputs, counts, strict=True) if not count
+        )
+        if expands or len(counts) != len(table.columns):
             counts = [False] * len(table.columns)
         rows = tuple(
             tuple(cell if count else WITHHELD for cell, count in zip(row, counts, strict=True)) for row in table.rows

@@ -76,11 +76,20 @@ def find_incomplete_last_line(content: bytes) -> bytes:
     return b""
 
 
+def _is_json_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
 def append_lines(path: Path, lines: str) -> None:
     """Append JSON objects to a file, one a line, and sync it; an incomplete last line is removed first.
 
     Several processes may do so at once. Raises `SettingsError` if it cannot be written, or holds something else.
     """
+    if path.exists() and not path.is_file():
+        raise SettingsError(f"{path} is not a file of JSON lines, and is not changed: name another file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as file:
@@ -90,7 +99,9 @@ def append_lines(path: Path, lines: str) -> None:
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX)
             file.seek(0)
             content = file.read()
-            if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"", b"{"):
+            first, end, _ = content.lstrip(b"\xef\xbb\xbf \t\r\n\0").partition(b"\n")
+            is_cut = not end and (first == b"{" or first.startswith(b'{"'))
+            if first and not is_cut and not _is_json_object(first):
                 raise SettingsError(f"{path} is not a file of JSON lines, and is not changed: name another file")
             if fragment := find_incomplete_last_line(content):
                 file.truncate(len(content) - len(fragment))

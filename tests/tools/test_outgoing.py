@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -115,6 +116,14 @@ def test_statistics_let_counts_leave_and_no_value(path: Path) -> None:
         assert column is not None
         assert column.samples == ()
         assert column.distinct == 32
+
+
+def test_columns_that_a_star_stands_for_shift_no_count_onto_a_value(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute("CREATE TABLE customers (name TEXT, email TEXT); INSERT INTO customers VALUES ('a', 'b@x')")
+    sql = "SELECT e.*, count(*), * EXCLUDE (name, email) FROM (SELECT name, email FROM customers) AS e GROUP BY ALL"
+    with Database.open(tmp_path / "d.duckdb", egress={"columns": {"customers.email": "statistics"}}) as database:
+        assert MaskedDatabase(database).execute(sql).rows == (("[withheld]",) * 3,)
 
 
 def test_an_error_while_running_does_not_quote(tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 
 from pydantic import TypeAdapter, ValidationError
+from sqlglot import exp
 
 from ..database import Database, Limits, Rights, Schema, render_schema
 from ..errors import QueryFailed, SQLParseError
 from ..sql import ALL_COLUMNS, Query, find_used_schema_items
 from ..sql.reads import get_values_of_read_columns
+from ..sql.scope import READ_KINDS
 from .example import Example
 
 Standing = tuple[bool, bool]
@@ -89,15 +91,23 @@ def write_approval_record(database: Database, sql: str) -> str:
     schema = database.schema()
     query = Query.of(sql, schema.dialect, schema)
     columns = {(table, "") for table in query.tables}
-    # An engine may read more than names resolve to, such as a whole row: any column that the text names counts.
-    every = [(table.name, column.name) for table in schema.tables for column in table.columns]
-    may_read = get_values_of_read_columns(sql, schema, dict(zip(every, every, strict=True)))
-    columns.update(every if may_read is None else may_read)
+    if not _is_resolved(query):  # any column that the text names may be read
+        every = [(table.name, column.name) for table in schema.tables for column in table.columns]
+        may_read = get_values_of_read_columns(sql, schema, dict(zip(every, every, strict=True)))
+        columns.update(every if may_read is None else may_read)
     for table, column in query.usage.columns:
         table_schema = schema.table(table)
         names = [column] if column != ALL_COLUMNS or table_schema is None else [c.name for c in table_schema.columns]
         columns.update((table, name) for name in names)
     return json.dumps(asdict(ApprovalRecord(database.rights, tuple(sorted(columns)))), ensure_ascii=False)
+
+
+def _is_resolved(query: Query) -> bool:
+    """Whether it is known which columns a query reads, as it is not of a whole row or of `* LIKE 'a%'`."""
+    plain_stars = all(isinstance(star.parent, exp.Select | exp.Count | exp.Column) for star in query.find(exp.Star))
+    references = query.resolution.references
+    is_known = all(reference.kind in READ_KINDS and reference.kind != "rowid" for reference in references)
+    return plain_stars and is_known and not query.find(exp.Columns, exp.Dot)
 
 
 def database_identity(database: Database) -> str:

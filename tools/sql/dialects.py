@@ -157,8 +157,8 @@ _MYSQL_ONLY = (
     "Every column of SELECT is grouped by or aggregated. LIMIT has no WITH TIES: compare rank() in a sub-query.",
 )
 _MARIADB_ONLY = (
-    "A column of SELECT that is neither grouped by nor aggregated is of any row: leave none. After ORDER BY,"
-    " FETCH FIRST n ROWS WITH TIES keeps ties.",
+    "A column of SELECT that is neither grouped by nor aggregated is of any row: leave none. LIMIT has no WITH TIES:"
+    " compare rank() in a sub-query.",
 )
 _DUCKDB = (
     "Names ignore case; those with blanks or that are keywords stand in double quotes, text in single quotes.",

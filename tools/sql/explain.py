@@ -212,8 +212,10 @@ class QueryExplainer:
         order, limit, offset = (node.args.get(key) for key in ("order", "limit", "offset"))
         rows = get_limit_count(node)
         count = self.say(rows) if rows is not None else "1"
-        words = ""
-        if order is not None and limit is not None and offset is None and len(order.expressions) == 1:
+        words, options = "", limit.args.get("limit_options") if limit is not None else None
+        is_share, with_ties = (bool(options and options.args.get(name)) for name in ("percent", "with_ties"))
+        is_count = limit is not None and offset is None and not is_share and not with_ties
+        if order is not None and is_count and len(order.expressions) == 1:
             term = order.expressions[0]
             extreme = "largest" if term.args.get("desc") else "smallest"
             which, first = ("the one", "") if count == "1" else (f"the {count}", f", {extreme} first")
@@ -223,7 +225,8 @@ class QueryExplainer:
         if order is not None:
             words += f", sorted by {self.describe_order_by(order, node)}"
         if limit is not None:
-            words += f", only the first {count} row{'s' if count != '1' else ''}"
+            unit = "% of the rows" if is_share else " row" if count == "1" else " rows"
+            words += f", only the first {count}{unit}{' and those that tie with the last' if with_ties else ''}"
         if offset is not None:
             words += f" after the first {self.say(offset.expression)}"
         return words

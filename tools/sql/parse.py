@@ -148,11 +148,8 @@ def _parse_query(sql: str, dialect: str) -> ParsedQuery:
     for limit in [*tree.find_all(exp.Fetch, exp.Limit)] if _OTHER_LIMIT.search(text) else ():
         if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Null | exp.Var):
             limit.pop()
-        elif isinstance(limit, exp.Fetch):
-            options = limit.args.get("limit_options")
-            if rules.name in ("duckdb", "mysql") and options and options.args.get("with_ties"):
-                raise SQLParseError("WITH TIES is not read here; number the rows by RANK() instead.")
-            limit.set("count", limit.args.get("count") or exp.Literal.number(1))
+        elif isinstance(limit, exp.Fetch) and limit.args.get("count") is None:
+            limit.set("count", exp.Literal.number(1))
     tree = _expand_joins_with_alias(_expand_in_tables(tree) if rules.is_sqlite else tree)
     if rules.words_as_text:
         _mark_bracketed_names(text, tree)

@@ -255,3 +255,11 @@ def test_what_was_read_before_is_read_anew_for_another_schema() -> None:
 def test_the_tables_of_a_statement_are_named_as_they_are_shown() -> None:
     sql = "WITH x AS (SELECT 1) SELECT * FROM x, bill, sales.t JOIN Customer ON TRUE"
     assert StatementChecker(GRAMMAR).list_tables(sql, _CATALOGUE) == ["Bill", "customer", "sales.t"]
+
+
+@pytest.mark.parametrize("grammar", [MYSQL, DUCKDB])
+def test_ties_that_would_be_lost_are_refused(grammar: StatementGrammar) -> None:
+    sql = "SELECT id FROM customer ORDER BY id FETCH FIRST 1 ROWS WITH TIES"
+    with pytest.raises(QueryRejected, match="compare rank"):
+        StatementChecker(grammar).read(sql, _CATALOGUE)
+    assert "WITH TIES" in read(sql)

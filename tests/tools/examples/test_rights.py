@@ -33,3 +33,17 @@ def test_what_an_approved_query_may_read_is_recorded(tmp_path: Path, sql: str) -
         assert restrict_example(example, database)
     with Database.open(path, deny=["staff.salary"]) as database:
         assert restrict_example(example, database) is None
+
+
+def test_a_word_that_is_also_a_tables_name_hides_nothing(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute(
+            "CREATE TABLE status (id INTEGER, secret TEXT); CREATE TABLE orders (id INTEGER, status TEXT)"
+        )
+    with Database.open(tmp_path / "d.duckdb") as database:
+        examples = [
+            make_example(database, "How many by status?", "SELECT status, count(*) FROM orders GROUP BY status"),
+            make_example(database, "All orders", "WITH t AS (SELECT id FROM orders) SELECT * FROM t"),
+        ]
+    with Database.open(tmp_path / "d.duckdb", deny=["status.secret"]) as database:
+        assert all(restrict_example(example, database) for example in examples)

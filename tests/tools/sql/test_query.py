@@ -456,6 +456,20 @@ def test_the_number_of_rows_that_are_kept(end: str, limit: str) -> None:
     assert limit in query.edit().of(query.limit).sql() if query.limit else "LIMIT" not in query.edit().sql
 
 
+@pytest.mark.parametrize(
+    ("dialect", "end", "words"),
+    [
+        ("postgres", "FETCH FIRST ROW WITH TIES", "only the first 1 row and those that tie with the last."),
+        ("duckdb", "LIMIT 10%", "only the first 10% of the rows."),
+        ("postgres", "FETCH FIRST ROW ONLY", "only the one with the largest id."),
+        ("postgres", "LIMIT ALL", "sorted by id descending."),
+    ],
+)
+def test_how_many_rows_a_limit_leaves_is_said(dialect: str, end: str, words: str) -> None:
+    query = Query.of(f"SELECT id FROM orders ORDER BY id DESC {end}", dialect, replace(SHOP, dialect=dialect))
+    assert explain(query).endswith(words)
+
+
 def test_joins_with_an_alias_are_read_as_a_sub_query() -> None:
     query = Query.of("SELECT t.name FROM (customer AS c JOIN orders AS o ON o.customer_id = c.id) AS t", "sqlite", SHOP)
     assert {reference.kind for reference in query.resolution.references} == {"column"}
