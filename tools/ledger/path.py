@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Literal
 
 from sqlglot import exp
@@ -27,6 +26,7 @@ from ..sql.scope import (
     returns_several_rows,
     select_from,
 )
+from .beside import is_read_beside
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT_JOIN")
 
@@ -45,8 +45,6 @@ UNLIKE_NULL = (exp.Coalesce, exp.Case, exp.If, exp.Concat, exp.ConcatWs, exp.Ano
 """What may give a value where a partner is missing, so that its value does not tell."""
 
 _CHOOSING = (exp.Case, exp.If)
-
-_PARTED = (exp.SetOperation, exp.Subquery)
 
 ROWID = "_rowid_"
 """SQLite's key of tables without one."""
@@ -211,8 +209,8 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     is_crossed = has_joins and _has_unrelated_source(query, scope, links, conditions, is_summed=bool(addends))
     if (subject := finest or next(iter(addends), scope.sources[0] if is_crossed else None)) is None:
         raise NotCountedError(NO_SUBJECT)
-    if has_joins and _is_listed_beside(query, scope, subject):
-        raise NotCountedError("another part of UNION or EXCEPT reads them too")
+    if has_joins and (table := find_row_table(query, subject)) and is_read_beside(query, scope, table):
+        raise NotCountedError("another part of the query reads them too")
     finest = None if is_crossed else finest
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
     if not any(isinstance(call.this, exp.Star) for call in query.find_aggregates(scope, exp.Count)):
@@ -252,17 +250,6 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     equals = [s for s in equals if not _find_repeating_sources(query, s, scope)] if finest in equals else []
     equals = [s for s in equals if s is not finest]
     return JoinPath(query, scope, subject, tuple(steps), tuple(own_parts), tuple(others), tuple(singles), tuple(equals))
-
-
-def _is_listed_beside(query: Query, scope: Scope, subject: QuerySource) -> bool:
-    """Whether another part of a UNION or EXCEPT may have the rows that this one leaves out."""
-    around = takewhile(lambda node: isinstance(node, _PARTED), query.list_enclosing(scope.select)[1:])
-    unions, table = [node for node in around if isinstance(node, exp.SetOperation)], find_row_table(query, subject)
-    if not unions or isinstance(unions[0], exp.Intersect) or query.find_aggregates(scope):
-        return False
-    enclosing = ((other, query.list_enclosing(other.select)) for other in query.scopes)
-    others = [other for other, nodes in enclosing if unions[-1] in nodes and scope.select not in nodes]
-    return any(table is read for other in others for _, read in other.tables)
 
 
 def check_countable(query: Query, scope: Scope) -> None:
