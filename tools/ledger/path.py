@@ -401,8 +401,10 @@ def _find_finest_source(
     if all(source is None for source in likely):
         tables = {id(source): find_row_table(query, source) for source in sure}
         rows = {place: (table and table.row_count) or 0 for place, table in tables.items()}
-        largest = sorted(sure, key=lambda source: (source not in addends, -rows[id(source)]))
-        likely = [source for source in largest if _is_finest_source(query, scope, source, links)]
+        shares = {id(source): round(_compute_least_share(query, scope, source, links), 1) for source in sure}
+        # A lookup with a duplicate leaves it to the other tables which of them has the finest rows.
+        order = sorted(sure, key=lambda source: (source not in addends, -shares[id(source)], -rows[id(source)]))
+        likely = [source for source in order if shares[id(source)] >= MOSTLY_ONE]
     return next((source for source in likely if source is not None), None)
 
 
@@ -446,19 +448,19 @@ def find_key(query: Query, source: QuerySource, *, declared: bool = False) -> li
     return []
 
 
-def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> bool:
-    """Whether the other sources have mostly one row per row of a source, by distinct counts."""
+def _compute_least_share(query: Query, scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> float:
+    """Return the least share of different values in what the other sources are joined by; 0 if it is not known."""
     try:
-        steps = [*_order_join_steps(scope, subject, links)]
+        steps, least = [*_order_join_steps(scope, subject, links)], 1.0
     except NotCountedError:
-        return False
+        return 0
     for step in steps:
         table = find_row_table(query, step.source)
         rows = (table and table.row_count) or 0
         columns = (table and table.column(link.find_column(step.source, query)) for link in step.links)
-        if not any(column is not None and (column.distinct or 0) >= MOSTLY_ONE * rows > 0 for column in columns):
-            return False
-    return True
+        different = max((column.distinct or 0 for column in columns if column is not None), default=0)
+        least = min(least, different / rows if rows else 0)
+    return least
 
 
 def _split_join_conditions(query: Query, scope: Scope) -> tuple[list[JoinEquality], list[QueryCondition]]:
