@@ -231,6 +231,12 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     filters = [RowFilter(part.node, tuple(dict.fromkeys(query.find_sources(part.node, scope)))) for part in where]
     own_parts = [part for part in filters if all(source is subject for source in part.sources)]
     others = [part for part in filters if part not in own_parts]
+    # Rows that come to other joins are those that a condition is known of.
+    asked = {id(source) for part in others for source in part.sources}
+    for step in reversed(steps):
+        asked |= {*map(id, step.before)} if id(step.source) in asked else set()
+    if all(link.condition is not None for step in steps for link in step.links):  # else USING needs the order
+        steps.sort(key=lambda step: id(step.source) not in asked)
     open_ends = [step.source for step in steps if not step.has_key]
     singles = list[SingleSource]()
     for source in [*(addends or [subject]), *(other for other in groups if other is not subject)] if has_joins else ():
