@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
 from itertools import pairwise, takewhile
 
 from sqlglot import exp
@@ -16,28 +16,31 @@ _PARTED = (exp.SetOperation, exp.Subquery)
 
 def is_read_beside(query: Query, scope: Scope, table: TableSchema) -> bool:
     """Whether the rows of a table that a SELECT leaves out may come into the result by another part."""
-    joined = {id(source.table) for source in scope.sources if not scope.is_source_optional(source)}
+    joined = Counter(id(source.table) for source in scope.sources if not scope.is_source_optional(source))
     return _is_read_beside(query, scope, _Reading(query, table, joined), is_counted=False)
 
 
 class _Reading:
     """What reads a table without the joins of the SELECT that leaves out rows of it."""
 
-    def __init__(self, query: Query, table: TableSchema, joined: Collection[int]) -> None:
+    def __init__(self, query: Query, table: TableSchema, joined: Counter[int]) -> None:
         self._query, self._table, self._joined = query, table, joined
 
     def is_in_from(self, scope: Scope, without: exp.Expr | None = None) -> bool:
         """Whether FROM reads the table, but for one of its sub-queries."""
-        tables = {id(s.table) for s in scope.sources if s.table is not None and not scope.is_source_optional(s)}
-        reads = any(source.table is self._table for source in scope.sources) and not tables.issuperset(self._joined)
+        tables = Counter(id(s.table) for s in scope.sources if s.table is not None and not scope.is_source_optional(s))
+        reads = any(source.table is self._table for source in scope.sources) and not self._joined <= tables
         inner = [source.query for source in scope.sources if source.query is not None and source.query is not without]
         return reads or any(map(self.is_in, inner))
 
     def is_in(self, tree: exp.Expr, without: exp.Expr | None = None) -> bool:
         """Whether a SELECT in an expression reads the table, but for those in a part of it."""
-        nodes = tree.walk(prune=lambda node: isinstance(node, exp.CTE) or node is without)
-        scopes = (self._query.find_scope(node) for node in nodes if node is not without)
-        return any(self.is_in_from(scope) for scope in scopes if scope is not None)
+        for select in self._query.find(exp.Select, within=tree) if tree is not without else ():
+            around = takewhile(lambda node: node is not tree, self._query.list_enclosing(select))
+            is_aside = any(node is without or isinstance(node, exp.CTE) for node in around)
+            if not is_aside and (scope := self._query.find_scope(select)) is not None and self.is_in_from(scope):
+                return True
+        return False
 
 
 def _is_read_beside(query: Query, inner: Scope, reading: _Reading, *, is_counted: bool) -> bool:

@@ -66,6 +66,10 @@ from tests.tools.ledger.sales import keep
                 "SELECT (SELECT COUNT(*) FROM sale) - (SELECT COUNT(*) FROM ({0}) AS a)",
             )
         ),
+        (
+            "SELECT id FROM sale WHERE id NOT IN (SELECT s.id FROM sale s JOIN sale b ON b.id = s.boss)",
+            "part of the query reads",
+        ),
         ("SELECT p.name, (SELECT COUNT(*) FROM sale s WHERE s.product_id = p.id) FROM product p", "correlated"),
     ],
 )
