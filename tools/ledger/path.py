@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Literal
 
 from sqlglot import exp
@@ -27,6 +26,7 @@ from ..sql.scope import (
     returns_several_rows,
     select_from,
 )
+from .beside import is_read_beside
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT_JOIN")
 
@@ -45,8 +45,6 @@ UNLIKE_NULL = (exp.Coalesce, exp.Case, exp.If, exp.Concat, exp.ConcatWs, exp.Ano
 """What may give a value where a partner is missing, so that its value does not tell."""
 
 _CHOOSING = (exp.Case, exp.If)
-
-_PARTED = (exp.SetOperation, exp.Subquery)
 
 ROWID = "_rowid_"
 """SQLite's key of tables without one."""
@@ -211,8 +209,8 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     is_crossed = has_joins and _has_unrelated_source(query, scope, links, conditions, is_summed=bool(addends))
     if (subject := finest or next(iter(addends), scope.sources[0] if is_crossed else None)) is None:
         raise NotCountedError(NO_SUBJECT)
-    if has_joins and _is_listed_beside(query, scope, subject):
-        raise NotCountedError("another part of UNION or EXCEPT reads them too")
+    if has_joins and (table := find_row_table(query, subject)) and is_read_beside(query, scope, table):
+        raise NotCountedError("another part of the query reads them too")
     finest = None if is_crossed else finest
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
     if not any(isinstance(call.this, exp.Star) for call in query.find_aggregates(scope, exp.Count)):
@@ -233,6 +231,12 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     filters = [RowFilter(part.node, tuple(dict.fromkeys(query.find_sources(part.node, scope)))) for part in where]
     own_parts = [part for part in filters if all(source is subject for source in part.sources)]
     others = [part for part in filters if part not in own_parts]
+    # Rows that come to other joins are those that a condition is known of.
+    asked = {id(source) for part in others for source in part.sources}
+    for step in reversed(steps):
+        asked |= {*map(id, step.before)} if id(step.source) in asked else set()
+    if all(link.condition is not None for step in steps for link in step.links):  # else USING needs the order
+        steps.sort(key=lambda step: id(step.source) not in asked)
     open_ends = [step.source for step in steps if not step.has_key]
     singles = list[SingleSource]()
     for source in [*(addends or [subject]), *(other for other in groups if other is not subject)] if has_joins else ():
@@ -252,17 +256,6 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     equals = [s for s in equals if not _find_repeating_sources(query, s, scope)] if finest in equals else []
     equals = [s for s in equals if s is not finest]
     return JoinPath(query, scope, subject, tuple(steps), tuple(own_parts), tuple(others), tuple(singles), tuple(equals))
-
-
-def _is_listed_beside(query: Query, scope: Scope, subject: QuerySource) -> bool:
-    """Whether another part of a UNION or EXCEPT may have the rows that this one leaves out."""
-    around = takewhile(lambda node: isinstance(node, _PARTED), query.list_enclosing(scope.select)[1:])
-    unions, table = [node for node in around if isinstance(node, exp.SetOperation)], find_row_table(query, subject)
-    if not unions or isinstance(unions[0], exp.Intersect) or query.find_aggregates(scope):
-        return False
-    enclosing = ((other, query.list_enclosing(other.select)) for other in query.scopes)
-    others = [other for other, nodes in enclosing if unions[-1] in nodes and scope.select not in nodes]
-    return any(table is read for other in others for _, read in other.tables)
 
 
 def check_countable(query: Query, scope: Scope) -> None:
@@ -414,8 +407,10 @@ def _find_finest_source(
     if all(source is None for source in likely):
         tables = {id(source): find_row_table(query, source) for source in sure}
         rows = {place: (table and table.row_count) or 0 for place, table in tables.items()}
-        largest = sorted(sure, key=lambda source: (source not in addends, -rows[id(source)]))
-        likely = [source for source in largest if _is_finest_source(query, scope, source, links)]
+        shares = {id(source): round(_compute_least_share(query, scope, source, links), 1) for source in sure}
+        # A lookup with a duplicate leaves it to the other tables which of them has the finest rows.
+        order = sorted(sure, key=lambda source: (source not in addends, -shares[id(source)], -rows[id(source)]))
+        likely = [source for source in order if shares[id(source)] >= MOSTLY_ONE]
     return next((source for source in likely if source is not None), None)
 
 
@@ -459,19 +454,19 @@ def find_key(query: Query, source: QuerySource, *, declared: bool = False) -> li
     return []
 
 
-def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> bool:
-    """Whether the other sources have mostly one row per row of a source, by distinct counts."""
+def _compute_least_share(query: Query, scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> float:
+    """Return the least share of different values in what the other sources are joined by; 0 if it is not known."""
     try:
-        steps = [*_order_join_steps(scope, subject, links)]
+        steps, least = [*_order_join_steps(scope, subject, links)], 1.0
     except NotCountedError:
-        return False
+        return 0
     for step in steps:
         table = find_row_table(query, step.source)
         rows = (table and table.row_count) or 0
         columns = (table and table.column(link.find_column(step.source, query)) for link in step.links)
-        if not any(column is not None and (column.distinct or 0) >= MOSTLY_ONE * rows > 0 for column in columns):
-            return False
-    return True
+        different = max((column.distinct or 0 for column in columns if column is not None), default=0)
+        least = min(least, different / rows if rows else 0)
+    return least
 
 
 def _split_join_conditions(query: Query, scope: Scope) -> tuple[list[JoinEquality], list[QueryCondition]]:

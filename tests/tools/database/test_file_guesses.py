@@ -12,7 +12,7 @@ from tableturn.tools.errors import DatabaseUnavailable, SettingsError
 
 from tests.support.command_line import tableturn
 
-pytest.importorskip("duckdb")
+duckdb = pytest.importorskip("duckdb")
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,7 @@ pytest.importorskip("duckdb")
         ("a,n\nx,10\ny,20\nTotal,30\nVAT 20%,6\nTo pay total,36\n", "totals", "sum(n)", 30, 102),
         ("a;n\nx;10\ny;20\nSumme netto;30\nzzgl. 19 % MwSt.;5,7\n", "totals", "sum(n)", 30, 65.7),
         ("a,n\nx,1\ny,-\n", "missing", "count(n)", 1, 2),
+        ("a,n\nx,1.5\ny,NaN\nz,2.5\nw,nan\n", "missing", "count(*) FILTER (n > 2)", 1, 3),
         ("1,x\n2,y\n", "header", "count(*)", 2, 1),
     ],
 )
@@ -97,6 +98,18 @@ def test_a_guess_that_there_is_not_is_said_so(tmp_path: Path, guess: str) -> Non
             database.turn_guess(guess)
         assert {each.kind for each in database.notices} == {"totals"}
         assert database.execute("SELECT sum(n) FROM t").rows == ((3,),)
+
+
+def test_nan_in_columns_of_numbers_is_an_empty_cell(tmp_path: Path) -> None:
+    (tmp_path / "j.json").write_text('[{"n": 1.5}, {"n": NaN}]')
+    sql = "FROM (VALUES (1.5::FLOAT, 1.5::DOUBLE), ('nan', 'inf')) rows (n, m)"
+    duckdb.sql(sql).write_parquet(str(tmp_path / "p.parquet"))
+    with Database.open(tmp_path) as database:
+        assert [str(notice) for notice in database.notices] == [
+            f"{table}.n: NaN read as empty cells; otherwise: missing" for table in ("j", "p")
+        ]
+        assert database.execute("SELECT sum(j.n), sum(p.n) FROM j FULL JOIN p ON p.n > 2").rows == ((1.5, 1.5),)
+        assert database.execute("SELECT count(*) FROM p WHERE m > 2").rows == ((1,),)
 
 
 def test_what_can_be_turned(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -112,6 +113,26 @@ def test_of_tables_without_keys_the_summed_one_is_counted(shop: Database, output
     joined = "claim k JOIN legacy_sale s ON s.sale_no = k.sale_no JOIN legacy_cust c ON c.cust_no = s.cust_no"
     ledger = keep(shop, f"SELECT {output} FROM {joined}{' GROUP BY c.name' if ',' in output else ''}")
     assert ledger.line.startswith("10 of 60 rows of claim have no match in legacy sale and are left out.")
+
+
+def test_a_lookup_with_a_duplicate_does_not_make_a_larger_table_count(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "back.sqlite")) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE back (id INTEGER PRIMARY KEY, sale_no INTEGER);
+            CREATE TABLE sale (sale_no INTEGER PRIMARY KEY, shop TEXT);
+            CREATE TABLE place (shop TEXT, town TEXT);
+            INSERT INTO place VALUES ('A', 'a'), ('B', 'b'), ('C', 'c'), ('D', 'd'), ('E', 'e'), ('A', 'z');
+        """)
+        connection.executemany("INSERT INTO sale VALUES (?, ?)", [(n, "ABCDE"[n % 5]) for n in range(100)])
+        sales = [*range(25), *range(25), *range(900, 910)]
+        connection.executemany("INSERT INTO back VALUES (?, ?)", enumerate(sales))
+    with Database.open(tmp_path / "back.sqlite") as database:
+        joined = "back b JOIN sale s ON s.sale_no = b.sale_no JOIN place p ON p.shop = s.shop"
+        ledger = keep(database, f"SELECT COUNT(*) FROM {joined}")
+    assert [(join.table, join.of, join.lost, join.repeated) for join in ledger.joins] == [
+        ("sale", "back", 10, 0),
+        ("place", "back", 0, 10),
+    ]
 
 
 PAID = "(SELECT order_id, SUM(paid) AS amount FROM payment GROUP BY order_id)"

@@ -539,3 +539,11 @@ def test_a_large_table_is_joined_once(tmp_path: Path, sql: str) -> None:
         ledger = build_query_ledger(read_query(sql, database.schema()), count, rows=rows)
     assert (lost(ledger)["product"], ledger.not_counted) == (1_000 if "WHERE" in sql else 1_100, ())
     assert len([each for each in ran if "JOIN" in each]) == 1
+
+
+@pytest.mark.parametrize("joined", [(0, 1), (1, 0)])
+def test_rows_come_to_other_joins_if_they_meet_the_condition(chain: Database, joined: tuple[int, ...]) -> None:
+    joins = "JOIN part p ON p.id = i.part_id", "JOIN orders o ON o.id = i.order_id"
+    sql = f"SELECT COUNT(*) FROM item i {' '.join(joins[place] for place in joined)} WHERE o.customer_id = 1"
+    found = [(join.table, join.lost, join.rows) for join in keep(chain, sql).joins]
+    assert found == [("orders", 3, 39), ("part", 0, 3)]

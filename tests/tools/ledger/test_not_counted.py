@@ -51,10 +51,24 @@ from tests.tools.ledger.sales import keep
         *(
             (
                 f"SELECT s.id FROM sale s JOIN product p ON p.id = s.product_id {union} SELECT s.id FROM {others}",
-                "another part of UNION or EXCEPT reads them too",
+                "another part of the query reads them too",
             )
             for union in ("UNION", "UNION ALL", "EXCEPT")
             for others in ("sale s", "sale s JOIN shop h ON h.code = s.shop")
+        ),
+        *(
+            (sql.format("SELECT s.id FROM sale s JOIN product p ON p.id = s.product_id"), "part of the query reads")
+            for sql in (
+                "WITH a AS ({0}), b AS (SELECT s.id FROM sale s JOIN shop h ON h.code = s.shop WHERE s.product_id > 9)"
+                " SELECT * FROM a UNION SELECT * FROM b",
+                "WITH a AS ({0}) SELECT COUNT(*) FROM sale WHERE id NOT IN (SELECT id FROM a)",
+                "SELECT COUNT(*) FROM sale WHERE id = 15 OR id IN ({0})",
+                "SELECT (SELECT COUNT(*) FROM sale) - (SELECT COUNT(*) FROM ({0}) AS a)",
+            )
+        ),
+        (
+            "SELECT id FROM sale WHERE id NOT IN (SELECT s.id FROM sale s JOIN sale b ON b.id = s.boss)",
+            "part of the query reads",
         ),
         ("SELECT p.name, (SELECT COUNT(*) FROM sale s WHERE s.product_id = p.id) FROM product p", "correlated"),
     ],
@@ -63,6 +77,26 @@ def test_what_is_not_counted_is_said(sales: Database, sql: str, reason: str) -> 
     ledger = keep(sales, sql)
     assert any(reason in said for said in ledger.not_counted)
     assert not ledger.joins
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "{} WHERE s.id > (SELECT AVG(id) - 99 FROM sale)",
+        "SELECT COUNT(*) FROM sale WHERE id IN ({})",
+        "SELECT 1 AS one, COUNT(*) FROM ({}) AS a UNION SELECT 2, COUNT(*) FROM sale",
+        "SELECT COUNT(*) FROM ({}) AS a JOIN sale s ON s.id = a.id",
+    ],
+)
+def test_rows_are_lost_though_the_table_is_read_again(sales: Database, sql: str) -> None:
+    ledger = keep(sales, sql.format("SELECT s.id FROM sale s JOIN product p ON p.id = s.product_id"))
+    assert [join.lost for join in ledger.joins if join.table == "product"] == [6]
+
+
+def test_rows_that_a_left_join_adds_to_all_are_not_lost(sales: Database) -> None:
+    inner = "SELECT s.id, p.kind FROM sale s JOIN product p ON p.id = s.product_id"
+    ledger = keep(sales, f"SELECT s.id, a.kind FROM sale s LEFT JOIN ({inner}) AS a ON a.id = s.id")
+    assert all(join.kept for join in ledger.joins)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def add_content_notices(
     *,
     is_whole: bool = True,
 ) -> str:
-    """Add notices on a table's cells; return the scan, without a total that is left out.
+    """Add notices on a table's cells; return the scan, without NaN and a total that is left out.
 
     Only the first rows are looked at, and for totals all of them if `is_whole`.
     """
@@ -70,8 +70,9 @@ def add_content_notices(
     noticed_columns = {notice.column for notice in noticing.notices}
     texts = [column.name for column in head if column.type == "VARCHAR" and column.name not in noticed_columns]
     cells = ", ".join(quote(column.name) for column in head)
-    source = f"FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
     try:
+        scan = _leave_out_nan(connection, noticing, head, scan, "" if is_whole else f" LIMIT {LOOKED_AT + 1}")
+        source = f"FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
         first, numbers = quote(head[0].name), [column.name for column in head if column.type in ("INTEGER", "BIGINT")]
         count_sql = f"count(*), count(DISTINCT hash({cells})), count({first}), count(DISTINCT {first})"
         is_first_filled = f"(SELECT {first} FROM {scan} LIMIT 1) IS NOT NULL"
@@ -103,6 +104,27 @@ def add_content_notices(
     if rows > LOOKED_AT:
         noticing.add("scope", f"only the first {LOOKED_AT:,} rows were looked at for what is noticed in cells")
     return scan
+
+
+def _leave_out_nan(
+    connection: duckdb.DuckDBPyConnection,
+    noticing: NoticeCollector,
+    columns: Sequence[ColumnSchema],
+    scan: str,
+    limit: str,
+) -> str:
+    """Add notices on numbers that are NaN; return the scan with empty cells for them."""
+    names = [column.name for column in columns if column.type in ("DOUBLE", "FLOAT")]
+    # Where Parquet's statistics leave NaN out, `isnan` is false for it.
+    are_numbers = [f"(isfinite({cell}) OR isinf({cell}))" for cell in map(quote, names)]
+    sql = f"SELECT {', '.join(f'NOT bool_and({test})' for test in are_numbers)} FROM (FROM {scan}{limit})"
+    found = connection.execute(sql).fetchall()[0] if names else ()
+    cells = [(name, test) for name, test, is_found in zip(names, are_numbers, found, strict=True) if is_found]
+    is_turned = noticing.is_guess_reversed("missing")
+    for name, _ in cells:
+        noticing.add("missing", f"NaN {'kept, as you said' if is_turned else 'read as empty cells'}", name)
+    empty = ", ".join(f"if({test}, {quote(name)}, NULL) AS {quote(name)}" for name, test in cells)
+    return f"(SELECT * REPLACE ({empty}) FROM {scan})" if empty and not is_turned else scan
 
 
 def _add_placeholder_notices(
