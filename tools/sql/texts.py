@@ -29,11 +29,12 @@ _FUNCTION = re.compile(r"\w\(")
 _WORDS = exp.Connector, exp.Anonymous
 _COMPARED = exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between
 
-# A comparison of one name that only columns have, with one value or none yet: `orders.total > 5`, `net_price >`. What
-# does not parse after AND, or lacks its closing quote, is broken SQL.
+# A comparison of one name with one value or none yet: `orders.total > 5`, `net_price >`. If only columns have such
+# names, or the schema has it, what does not parse after AND, or lacks its end or closing quote, is broken SQL.
 _COMPARISON = re.compile(
-    r"\(*(?=\w*[._]|\w+\s*(?:=|(?i:LIKE))\s*')[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?|(?i:\bLIKE\b))\s*"
-    r"(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*(?:\s+(?:AND|OR)\b.*)?"
+    r"\(*(?P<explicit>(?=\w*[._]|\w+\s*(?:=|(?i:LIKE))\s*'))?(?P<name>[^\W\d]\w*(?:\.\w+)*)"
+    r"\s*(?:[<>]=?|<>|!=|==?|(?i:\b(?:LIKE|BETWEEN)\b))\s*(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*"
+    r"(?:\s+(?:AND|OR)\b.*|\s+(?i:and|or)(?:\s.*[<>=(])?)?"
 )
 
 # What is opened and never closed goes to the end: to look for its end from every other opening would take quadratic
@@ -55,7 +56,10 @@ def is_sql(text: str, schema: Schema) -> bool:
     try:
         tree = Query.of(f"SELECT {text}", schema.dialect).tree
     except SQLParseError:
-        return _COMPARISON.fullmatch(text.strip().rstrip(";")) is not None
+        comparison = _COMPARISON.fullmatch(text.strip().rstrip(";"))
+        if comparison is None or comparison["explicit"] is not None:
+            return comparison is not None
+        return any(table.column(comparison["name"]) for table in schema.tables)
     # `year (fiscal)`, `e.g. tips` and `shop.example.com` are words.
     if _FUNCTION.search(text) and any(not isinstance(node, _WORDS) for node in tree.find_all(exp.Func)):
         return True
