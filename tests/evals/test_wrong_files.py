@@ -58,6 +58,22 @@ def test_a_file_of_another_kind_is_told_and_kept(folder: Path, command: tuple[st
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 
 
+@pytest.mark.parametrize(
+    ("name", "text"), [("results.json", '{"a": 1}'), ("history.jsonl", "{}"), ("report.html", "x")]
+)
+@pytest.mark.parametrize(
+    "command", [("eval", "--dataset", "q.yaml"), ("trial", "--db", "shop.db", "--questions", "t.yaml")]
+)
+def test_a_folder_with_other_files_of_these_names_is_kept(
+    folder: Path, command: tuple[str, ...], name: str, text: str
+) -> None:
+    (folder / "run").mkdir()
+    (folder / "run" / name).write_text(text)
+    done = tableturn(*command, *OFFLINE)
+    assert (done.returncode, f"{name} is not a run's: name another folder with --out" in done.stderr) == (2, True)
+    assert [(path.name, path.read_text()) for path in (folder / "run").iterdir()] == [(name, text)]
+
+
 def test_a_csv_of_other_columns_names_them(folder: Path) -> None:
     done = tableturn("examples", "import", "pairs.csv", "--store", "s", "--db", "shop.db")
     assert "there is no text for 'question'; its fields are 'question;sql'" in done.stderr
