@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..errors import SQLParseError
+from ..errors import SettingsError, SQLParseError
 from .parse import find_statement_ends
 from .query import Query
 
@@ -25,6 +26,7 @@ _CHANGES = re.compile(
     r"|(?i:delete from \S+(?: where\b|;?$)|(?:drop|alter|create|truncate) (?:table|view|index|trigger)\b"
     r"|insert into \S+ (?:\(.*\) )?(?:values|select)\b|update \S+ set \S+ ?=))"
 )
+_QUERY_BEGINS = re.compile(r"(?:^|\*/)[\s(]*(?:SELECT|WITH\s[^;]{1,999}?\bSELECT)\b", re.IGNORECASE | re.MULTILINE)
 _FUNCTION = re.compile(r"\w\(")
 _WORDS = exp.Connector, exp.Anonymous
 _COMPARED = exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between
@@ -108,6 +110,14 @@ def read_statement(text: str, dialect: str) -> exp.Expr | None:
 def squeeze_spaces(sql: str) -> str:
     """Return SQL with a space where spaces and comments stand between tokens."""
     return _SPACING.sub(lambda match: match["kept"] or " ", sql).strip()
+
+
+def check_has_queries(text: str, path: Path) -> None:
+    """Raise `SettingsError` if no statement of a file's text begins as a query: cells of CSV and JSON are none."""
+    if _QUERY_BEGINS.search(text) is None:
+        raise SettingsError(
+            f"{path} has no SQL queries: give a file of SELECT statements, or another that --help names"
+        )
 
 
 def split_statements(text: str, dialect: str) -> Iterator[str]:
