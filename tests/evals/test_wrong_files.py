@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import zipfile
 from contextlib import closing
 from pathlib import Path
 
@@ -26,6 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (tmp_path / "t.yaml").write_text("- {question: 'How many sales?', value: 1}")
     (tmp_path / "pairs.csv").write_text("question;sql\nHow many sales?;SELECT count(*) FROM sale\n")
+    with zipfile.ZipFile("fake.xlsx", "w") as archive:
+        archive.writestr("a", "b")
     return tmp_path
 
 
@@ -51,6 +54,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("examples", "import", "pairs.csv", "--store", "s"), "name the database of its examples with --db"),
         (("ask", "How many sales?", "--db", "shop.db", "--permissions", "p.png"), "p.png is not a text file"),
         (("ask", "How many sales?", "--db", "s3://bucket/shop.csv"), "download the file"),
+        (("ask", "How many?", "--db", "shop.db", "--examples", "new", "--embedding", "foo"), "no embedding is called"),
+        (("ask", "How many?", "--db", "fake.xlsx"), "fake.xlsx is not an Excel workbook, or is damaged: save it again"),
         (("lessons", "--db", "shop.db", "--note", ""), "the note is empty"),
     ],
 )
