@@ -15,7 +15,7 @@ from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsErr
 from ..tools.examples import database_identity, is_example_of_database, open_existing
 from ..tools.knowledge import Entry, read_knowledge
 from ..tools.record_files import read_lines, read_text_file
-from ..tools.sql import ALL_COLUMNS, find_used_schema_items, split_statements
+from ..tools.sql import ALL_COLUMNS, check_has_queries, find_used_schema_items, split_statements
 from ..tools.words import FUNCTION_WORDS, stem_name, stem_word, stems
 from .metrics.judging import GOLD_LIMITS, Unfit, compute_expected_result
 from .runner.record import SHOWN_ROWS
@@ -47,8 +47,7 @@ def read_past_answers(path: Path) -> list[PastAnswer]:
     text = read_text_file(path)
     if path.suffix == ".jsonl":
         return list(_read_audit_trail(read_lines(text, path), path))
-    if "select" not in text.lower():
-        raise SettingsError(f"{path} has no SQL queries: give a file of SELECT statements, or an audit trail (.jsonl)")
+    check_has_queries(text, path)
     queries = list(split_statements(text, "sqlite"))
     if len(queries) == 1 and not text.rstrip().endswith(";"):
         queries = text.splitlines()  # one query per line, without semicolons

@@ -98,8 +98,8 @@ EVALUATION: dict[str, str] = {
     "tools.record_files": "decode_text read_file read_json read_lines read_records read_text_file",
     "tools.results": "WorkLimit can_match_columns same_result",
     "tools.sandbox": "find_sandbox_problem get_default_sandbox_limits",
-    "tools.sql": "ALL_COLUMNS Query explain find_requested_tables find_used_schema_items is_ordered read_query "
-    "regularize return_default_if_unparsable split_statements",
+    "tools.sql": "ALL_COLUMNS Query check_has_queries explain find_requested_tables find_used_schema_items is_ordered "
+    "read_query regularize return_default_if_unparsable split_statements",
     "tools.terminal": "say warn",
     "tools.validation": "describe_fault",
     "tools.whole_files": "append_lines find_incomplete_last_line write_text_atomically",

@@ -64,9 +64,9 @@ def lock_folder_of_file(path: Path) -> Generator[None]:
 
 
 def find_incomplete_last_line(content: bytes) -> bytes:
-    """Return the incomplete last JSON object of a file's content; empty if the last line is whole or no object.
+    """Return the incomplete last JSON object of a file's content, or nothing.
 
-    A last line that lacks its line end, as an editor may leave it, is whole.
+    A last line that lacks its line end, as an editor may leave it, is whole; one that is no object is not returned.
     """
     last = content.rpartition(b"\n")[2]
     try:
@@ -84,7 +84,7 @@ def _is_json_object(line: bytes) -> bool:
 
 
 def append_lines(path: Path, lines: str) -> None:
-    """Append JSON objects to a file, one a line, and sync it; an incomplete last line is removed first.
+    """Append JSON lines to a file, and sync it; an incomplete last line is removed first.
 
     Several processes may do so at once. Raises `SettingsError` if it cannot be written, or holds something else.
     """

@@ -130,7 +130,8 @@ def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     entries = next(filter(None, (item.answer.proposals for item in reversed(answers.history))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(entries):
         raise SettingsError(f"there is no suggestion {number or 'to accept'}: a corrected query may bring some")
-    return _save_entry(answers, partial(verbs.save_knowledge_entry, entries[int(number) - 1]))
+    save = partial(verbs.save_knowledge_entry, entries[int(number) - 1])
+    return save_and_describe_entry(save, answers.resources, answers.cancellation)
 
 
 def _explain_answer(answers: ConversationAnswers, args: str) -> str:
@@ -187,10 +188,15 @@ def _forget_lesson(answers: ConversationAnswers, which: str) -> str:
     return f"forgot {forgotten}"
 
 
-def _save_entry(answers: ConversationAnswers, save: Callable[[Resources, Cancellation | None], Entry]) -> str:
-    knowledge = answers.resources.knowledge.read()
+def save_and_describe_entry(
+    save: Callable[[Resources, Cancellation | None], Entry],
+    resources: Resources,
+    cancellation: Cancellation | None = None,
+) -> str:
+    """Save a definition or rule; return where, and what it replaces."""
+    knowledge = resources.knowledge.read()
     earlier = {entry.key.lower(): entry for entry in knowledge.entries} if knowledge else {}
-    entry = save(answers.resources, answers.cancellation)
+    entry = save(resources, cancellation)
     text = f"remembered in {entry.source}: {entry.line}{verbs.format_unchecked_note(entry.unchecked)}"
     old = earlier.get(entry.key.lower())
     return text if old is None or (old.text, old.sql) == (entry.text, entry.sql) else f"{text}\nreplaces: {old.line}"
@@ -213,7 +219,9 @@ RUN: dict[str, Callable[[ConversationAnswers, str], str]] = {
     "/approve": _approve_answer,
     "/share": partial(_approve_answer, shared=True),
     "/correct": _correct_answer,
-    "/note": lambda answers, rest: _save_entry(answers, partial(verbs.note, rest)),
+    "/note": lambda answers, rest: save_and_describe_entry(
+        partial(verbs.note, rest), answers.resources, answers.cancellation
+    ),
     "/accept": _accept_suggestion,
     "/lessons": _list_lessons,
     "/edit": _edit_lesson,

@@ -187,7 +187,7 @@ def _list_answer_steps(answer: Answer) -> list[str]:
     lines = [f"{format_answer_cost(answer, labels)}, {answer.model}"]
     lines += [answer.explanation] if answer.explanation else []
     lines += [f"{labels.say('page_query')} {line}" for line in _list_attempts(answer)]
-    return [*lines, *(f"{labels.say('notes')}: {note}" for note in answer.notes)]
+    return [*lines, *(f"{labels.say('notes')}: {labels.translate(note)}" for note in answer.notes)]
 
 
 def _list_attempts(answer: Answer) -> Iterator[str]:
@@ -255,7 +255,7 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
         "tried": tuple(_list_attempts(answer)),
         "ended": (stop,) if stop else (),
         "how_sure": tuple(filter(None, (sure, answer.trust))),
-        "notes": tuple(note for note in answer.notes if note not in answer.text),
+        "notes": tuple(labels.translate(note) for note in answer.notes if note not in answer.text),
         "cost": (f"{answer.model}: {format_answer_cost(answer, labels)}, {labels.say('tokens', answer.usage.tokens)}",),
     }
     return ((labels.say(heading), lines) for heading, lines in sections.items() if lines)

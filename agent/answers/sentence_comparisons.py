@@ -297,7 +297,7 @@ class ComparingSentence:
         return not (self.numbers and self._has("sums"))
 
     def _tells_whose_numbers(self) -> bool:
-        """Whether a number of one row of several has a name or another number beside it, or a word for its rank."""
+        """Whether a number of one row of several has a name, number or rank beside it."""
         if self.table.has_single_row or len({place.row for place in self.numbers}) != 1:
             return True
         row, text = self.table.result.rows[self.numbers[0].row], self.text.casefold()
@@ -392,7 +392,7 @@ def compile_phrases(kind: str) -> re.Pattern[str]:
 
 @cache
 def _compile_word_list(language: str, kind: str) -> re.Pattern[str]:
-    """Return the pattern of the folded words of a kind of a language, and of those that share a list."""
+    """Return the pattern of a language's folded words of a kind, and of the shared ones."""
     lists = read_languages()
     return re.compile(make_word_pattern(f"{lists.get(language, {}).get(kind, '')} {lists['others'].get(kind, '')}"))
 

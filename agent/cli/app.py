@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -136,10 +137,11 @@ def lessons(
 ) -> None:
     """List saved answers and definitions; add, change or remove one of them."""
     from .. import verbs
+    from ..answers.commands import save_and_describe_entry
 
     with replace(options, model="offline").open_agent() as agent:
         if note is not None:
-            verbs.note(note, agent.resources)
+            warn(save_and_describe_entry(partial(verbs.note, note), agent.resources))
         if edit:
             verbs.edit_lesson(*edit, agent.resources)
         if forget:

@@ -190,7 +190,7 @@ def _read_logged_queries(source: str, database: Database) -> Iterator[str]:
     """Yield the queries in a file of SQL, in saved conversations, or in the server's log."""
     from ...tools.database.server.engine import UNREADABLE, ServerEngine
     from ...tools.knowledge.proposals import MOST
-    from ...tools.sql.texts import split_statements
+    from ...tools.sql.texts import check_has_queries, split_statements
 
     if source == _SERVER:
         if not isinstance(database.engine, ServerEngine):
@@ -207,4 +207,5 @@ def _read_logged_queries(source: str, database: Database) -> Iterator[str]:
     if content.startswith(b"SQLite format 3"):
         yield from read_queries(path, database.location)
     else:
-        yield from split_statements(decode_text(content, path), database.dialect)
+        check_has_queries(text := decode_text(content, path), path)
+        yield from split_statements(text, database.dialect)

@@ -24,6 +24,10 @@ class LazyExampleStore:
     """
 
     def __init__(self, source: ExampleStore | str | Path | None, embedding: str, stack: ExitStack) -> None:
+        if embedding != "hashed":  # the default needs no import
+            from ...tools.examples import check_embedding_name
+
+            check_embedding_name(embedding)
         self._source = source
         self._embedding = embedding
         self._stack = stack

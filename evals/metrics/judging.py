@@ -210,7 +210,7 @@ UNREACHABLE, _NOT_ASKED = "the database cannot be opened", "not asked: "
 
 
 def describe_unanswered(errors: Sequence[str]) -> str:
-    """Return how many verdicts are on no answer, by all verdicts' errors, and why; empty if there are none."""
+    """Return how many of all verdicts' errors are on no answer, and why; empty if none are."""
     reasons = [error for error in errors if error.startswith((UNREACHABLE, _NOT_ASKED))]
     count = f"questions without an answer: {len(reasons)} of {len(errors)}"
     why = "".join(reasons[:1]).removeprefix(_NOT_ASKED)

@@ -68,8 +68,9 @@ class RunComparison:
         limit = "so few can show no difference at all"
         if self.detectable is not None:
             limit = f"so many can show {100 * self.detectable:.0f} points"
+        questions = "one question" if self.n == 1 else f"these {self.n} questions"
         return (
-            f"{second} and {first} cannot be told apart on these {self.n} questions: "
+            f"{second} and {first} cannot be told apart on {questions}: "
             f"{change} points{interval_text}, p = {self.p:.4f}; {limit}."
         )
 

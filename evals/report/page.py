@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ...prompts.judge import Kind
 from ...tools.errors import SettingsError
+from ...tools.labels import format_count
 from ...tools.record_files import read_file
 from ...tools.whole_files import write_text_atomically
 from ..adjudication.ruling import format_ex
@@ -157,7 +158,7 @@ def make_trial_sections(trial: Results) -> list[Section]:
     rate = _format_percent(trial["pass_rate"])
     rate += f" ({_format_percent(interval[0])} to {_format_percent(interval[1])})" if interval else ""
     questions = trial["trial"]["questions"]
-    tries = f"{questions} questions, {trial['tries']} {'try' if trial['tries'] == 1 else 'tries'} each"
+    tries = f"{format_count(questions, 'question', 'questions')}, {format_count(trial['tries'], 'try', 'tries')} each"
     dollars = "" if cost["dollars"] is None else f", ${cost['dollars']:.4f}"
     seconds = cost["turn_seconds"] / (questions * trial["tries"])
     rows = {

@@ -32,7 +32,7 @@ from ..metrics.judging import UNREACHABLE, StrictJudge, Verdict
 from ..metrics.summary import format_percent
 from .agents import CACHE_FILE, REPLAY_SETTINGS, AgentAnswerer, ReplyCache, make_replay_model, open_model
 from .record import NOT_ASKED, REPLAY, Answerer, RunSpec, TurnRecord, is_replay_model
-from .results import RESULTS_FILE, JudgedAnswer, read_results
+from .results import HISTORY_FILE, RESULTS_FILE, JudgedAnswer, read_results
 
 T = TypeVar("T")
 
@@ -187,6 +187,10 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Pat
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not (path := out / SPEC_FILE).exists():
+            is_run = (out / RESULTS_FILE).exists() and "questions" in read_results(out)  # trials end without that file
+            for name in () if is_run else (RESULTS_FILE, HISTORY_FILE, "report.html"):
+                if (out / name).exists():
+                    raise SettingsError(f"{out / name} is not a run's: name another folder with --out")
             return
     except OSError as error:
         reason = "it is a file, not a folder" if out.is_file() else error.strerror

@@ -132,6 +132,19 @@ def test_a_german_answer_is_german(shop: Path, capsys: pytest.CaptureFixture[str
     assert {"beruht auf", "wie sicher", "Aufwand"} <= set(dict(list_answer_reasons(answer, None)))
 
 
+def test_what_is_told_without_a_model_is_german(shop: Path) -> None:
+    with SQLAgent(shop, model="offline", settings={"locale": "de"}) as agent:
+        answered, refused = agent.ask("How many customers are there?"), agent.ask("Frobnicate quux?")
+    notes = dict(list_answer_reasons(answered, None))["Hinweise"]
+    assert notes[0] == "ohne Modell gelesen"
+    assert any(note.startswith("Muster: ") for note in notes)
+    assert refused.text.startswith("Nicht verstanden: frobnicate, quux. Die Datenbank hat ")
+    assert answered.labels.say_error("there is no command /foo: /help lists them").startswith("den Befehl /foo gibt es")
+    missing = answered.labels.say_error("not saved: say what foo means: foo means ...")
+    assert missing == "nicht gespeichert: es fehlt, was foo bedeutet: foo bedeutet ..."
+    assert answered.labels.translate("undone: x") == "rückgängig gemacht: x"
+
+
 def test_notes_have_kinds(shop: Path) -> None:
     with SQLAgent(shop, model=writes("SELECT name FROM customers"), settings={"rows": 1}) as asked:
         answer = asked.ask("Names of customers?")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import zipfile
 from contextlib import closing
 from pathlib import Path
 
@@ -26,6 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (tmp_path / "t.yaml").write_text("- {question: 'How many sales?', value: 1}")
     (tmp_path / "pairs.csv").write_text("question;sql\nHow many sales?;SELECT count(*) FROM sale\n")
+    with zipfile.ZipFile("fake.xlsx", "w") as archive:
+        archive.writestr("a", "b")
     return tmp_path
 
 
@@ -43,11 +46,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("trust", "show", "--trust", "."), " is a folder, not a file"),
         (("impact", "--before", "shop.db", "--after", "shop.db", "--history", "notes.txt"), "has no SQL queries"),
         (("knowledge", "suggest", "--db", "shop.db", "--from", "shop.db"), "shop.db has no saved conversations"),
+        (("impact", "--before", "shop.db", "--after", "shop.db", "--history", "pairs.csv"), "has no SQL queries"),
+        (("knowledge", "suggest", "--db", "shop.db", "--from", "notes.txt"), "has no SQL queries"),
+        (("knowledge", "suggest", "--db", "shop.db", "--from", "pairs.csv"), "has no SQL queries"),
         (("knowledge", "suggest", "--db", "shop.db", "--from", "p.png"), "p.png is not a text file"),
         (("feedback", "--db", "shop.db", "--checkpoints", "none.sqlite"), "there is no file none.sqlite"),
         (("examples", "import", "pairs.csv", "--store", "s"), "name the database of its examples with --db"),
         (("ask", "How many sales?", "--db", "shop.db", "--permissions", "p.png"), "p.png is not a text file"),
         (("ask", "How many sales?", "--db", "s3://bucket/shop.csv"), "download the file"),
+        (("ask", "How many?", "--db", "shop.db", "--examples", "new", "--embedding", "foo"), "no embedding is called"),
+        (("ask", "How many?", "--db", "fake.xlsx"), "fake.xlsx is not an Excel workbook, or is damaged: save it again"),
         (("lessons", "--db", "shop.db", "--note", ""), "the note is empty"),
     ],
 )
@@ -56,6 +64,22 @@ def test_a_file_of_another_kind_is_told_and_kept(folder: Path, command: tuple[st
     done = tableturn(*command)
     assert (done.returncode, message in done.stderr) == (2, True), done.stderr
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("results.json", '{"a": 1}'), ("history.jsonl", "{}"), ("report.html", "x")]
+)
+@pytest.mark.parametrize(
+    "command", [("eval", "--dataset", "q.yaml"), ("trial", "--db", "shop.db", "--questions", "t.yaml")]
+)
+def test_a_folder_with_other_files_of_these_names_is_kept(
+    folder: Path, command: tuple[str, ...], name: str, text: str
+) -> None:
+    (folder / "run").mkdir()
+    (folder / "run" / name).write_text(text)
+    done = tableturn(*command, *OFFLINE)
+    assert (done.returncode, f"{name} is not a run's: name another folder with --out" in done.stderr) == (2, True)
+    assert [(path.name, path.read_text()) for path in (folder / "run").iterdir()] == [(name, text)]
 
 
 def test_a_csv_of_other_columns_names_them(folder: Path) -> None:
@@ -77,3 +101,10 @@ def test_a_server_that_is_down_is_the_reason(folder: Path, command: tuple[str, .
     assert done.returncode > 0
     assert "without an answer: 1 of 1: model m could not be reached" in done.stderr
     assert "True" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [("ask", "How many sales?"), ("chat", "--thread", "t")])
+def test_a_data_folder_that_is_a_file_is_told(folder: Path, command: tuple[str, ...]) -> None:
+    done = tableturn(*command, "--db", "shop.db", "--model", "offline", TABLETURN_HOME="notes.txt")
+    assert "notes.txt is a file, not a folder: set TABLETURN_HOME to a folder" in done.stderr
+    assert (done.returncode, "Errno" in done.stderr) == (2, False)

@@ -6,7 +6,7 @@
 ...         print(example.sql)
 """
 
-from .embedding import embed, make_embedding
+from .embedding import check_embedding_name, embed, make_embedding
 from .example import AddedExamples, Example, FoundExample, to_json
 from .importing import DatabaseFolder, read_examples
 from .masking import mask, regularize_example
@@ -36,6 +36,7 @@ __all__ = [
     "FoundExample",
     "SelectorKind",
     "VerifiedAnswer",
+    "check_embedding_name",
     "choose_best_per_question",
     "choose_examples",
     "database_identity",

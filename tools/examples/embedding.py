@@ -74,12 +74,10 @@ def make_embedding(name: str) -> Embedding:
         SettingsError: There is none of that name.
         ExampleStoreError: It cannot be used.
     """
+    check_embedding_name(name)
     kind, _, model = name.partition(":")
     if name == "hashed":
         return HASHED
-    if name != "chroma" and (kind not in ("openai", "sentence") or not model):
-        choices = "hashed, chroma, openai:MODEL and sentence:MODEL"
-        raise SettingsError(f"no embedding is called {brief_repr(name)}; there are {choices}")
     if kind == "sentence" and find_spec("sentence_transformers") is None:
         raise ExampleStoreError("a sentence model needs the extra `sentence`: pip install 'tableturn[sentence]'")
     try:
@@ -95,6 +93,14 @@ def make_embedding(name: str) -> Embedding:
         return Embedding("chroma-all-MiniLM-L6-v2", cast(Any, functions.DefaultEmbeddingFunction()))
     except Exception as error:  # whatever a library stumbles over in its settings or in a model's files
         raise ExampleStoreError(f"the embedding {brief_repr(name)} cannot be used: {one_line(error)}") from error
+
+
+def check_embedding_name(name: str) -> None:
+    """Raise `SettingsError` if no embedding has a name."""
+    kind, _, model = name.partition(":")
+    if name not in ("hashed", "chroma") and (kind not in ("openai", "sentence") or not model):
+        choices = "hashed, chroma, openai:MODEL and sentence:MODEL"
+        raise SettingsError(f"no embedding is called {brief_repr(name)}; there are {choices}")
 
 
 def embed(texts: Sequence[str]) -> Vectors:

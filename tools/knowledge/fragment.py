@@ -38,6 +38,7 @@ _NAMES = re.compile(r"`([^`]+)`|\b([A-Za-z]\w*\.[A-Za-z]\w*|[A-Za-z]+(?:_\w+)+)\
 _CALL = re.compile(r"\b(?:METRIC|TERM)\s*\(\s*'", re.IGNORECASE)
 _LONGEST = 20_000  # characters of a query in which definitions are looked for
 _CONTRADICTS = "it contradicts"
+_INCOMPLETE = re.compile(r"Required keyword|Expecting \)|Error tokenizing")
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def _read_fragment(sql: str, dialect: str, schema: Schema | None = None) -> tupl
     try:
         query = Query.of(f"SELECT {sql}", dialect, schema)
     except SQLParseError as error:
-        reason = "it is incomplete" if "Required keyword" in str(error) else str(error).rstrip(".")
+        reason = "it is incomplete" if _INCOMPLETE.search(str(error)) else str(error).rstrip(".")
         raise KnowledgeError(f"{sql!r} is not an SQL expression ({reason})") from None
     tree = query.tree
     parts = {name for name, part in tree.args.items() if part}

@@ -524,7 +524,7 @@ def _read_join_equality(query: Query, condition: QueryCondition) -> JoinEquality
 def _has_unrelated_source(
     query: Query, scope: Scope, links: Sequence[JoinEquality], conditions: Sequence[QueryCondition], *, is_summed: bool
 ) -> bool:
-    """Whether each row of a source is joined with each of the others; not if CROSS JOIN says so of rows alone."""
+    """Whether a source is joined row by row with all others, and no CROSS JOIN says so."""
     related = {id(source) for link in links for source, _ in link.ends}
     if all(id(source) in related for source in scope.sources):
         return False

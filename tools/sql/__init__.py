@@ -38,7 +38,7 @@ from .query import (
 )
 from .regular import regularize, same_sql
 from .skeleton import compute_skeleton_similarity, make_question_skeleton, make_sql_skeleton
-from .texts import split_statements
+from .texts import check_has_queries, split_statements
 from .vectors import FEATURES, vectorize_query
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "SearchedLiteral",
     "UsedSchemaItems",
     "check",
+    "check_has_queries",
     "compute_skeleton_similarity",
     "dialect_notes",
     "explain",

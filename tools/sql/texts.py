@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..errors import SQLParseError
+from ..errors import SettingsError, SQLParseError
 from .parse import find_statement_ends
 from .query import Query
 
@@ -25,15 +26,17 @@ _CHANGES = re.compile(
     r"|(?i:delete from \S+(?: where\b|;?$)|(?:drop|alter|create|truncate) (?:table|view|index|trigger)\b"
     r"|insert into \S+ (?:\(.*\) )?(?:values|select)\b|update \S+ set \S+ ?=))"
 )
+_QUERY_BEGINS = re.compile(r"(?:^|\*/)[\s(]*(?:SELECT|WITH\s[^;]{1,999}?\bSELECT)\b", re.IGNORECASE | re.MULTILINE)
 _FUNCTION = re.compile(r"\w\(")
 _WORDS = exp.Connector, exp.Anonymous
 _COMPARED = exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between
 
-# A comparison of one name that only columns have, with one value or none yet: `orders.total > 5`, `net_price >`. What
-# does not parse after AND, or lacks its closing quote, is broken SQL.
+# A comparison of one name with one value or none yet: `orders.total > 5`, `net_price >`. If only columns have such
+# names, or the schema has it, what does not parse after AND, or lacks its end or closing quote, is broken SQL.
 _COMPARISON = re.compile(
-    r"\(*(?=\w*[._]|\w+\s*(?:=|(?i:LIKE))\s*')[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?|(?i:\bLIKE\b))\s*"
-    r"(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*(?:\s+(?:AND|OR)\b.*)?"
+    r"\(*(?P<explicit>(?=\w*[._]|\w+\s*(?:=|(?i:LIKE))\s*'))?(?P<name>[^\W\d]\w*(?:\.\w+)*)"
+    r"\s*(?:[<>]=?|<>|!=|==?|(?i:\b(?:LIKE|BETWEEN)\b))\s*(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*"
+    r"(?:\s+(?:AND|OR)\b.*|\s+(?i:and|or)(?:\s.*[<>=(])?)?"
 )
 
 # What is opened and never closed goes to the end: to look for its end from every other opening would take quadratic
@@ -55,7 +58,10 @@ def is_sql(text: str, schema: Schema) -> bool:
     try:
         tree = Query.of(f"SELECT {text}", schema.dialect).tree
     except SQLParseError:
-        return _COMPARISON.fullmatch(text.strip().rstrip(";")) is not None
+        comparison = _COMPARISON.fullmatch(text.strip().rstrip(";"))
+        if comparison is None or comparison["explicit"] is not None:
+            return comparison is not None
+        return any(table.column(comparison["name"]) for table in schema.tables)
     # `year (fiscal)`, `e.g. tips` and `shop.example.com` are words.
     if _FUNCTION.search(text) and any(not isinstance(node, _WORDS) for node in tree.find_all(exp.Func)):
         return True
@@ -104,6 +110,14 @@ def read_statement(text: str, dialect: str) -> exp.Expr | None:
 def squeeze_spaces(sql: str) -> str:
     """Return SQL with a space where spaces and comments stand between tokens."""
     return _SPACING.sub(lambda match: match["kept"] or " ", sql).strip()
+
+
+def check_has_queries(text: str, path: Path) -> None:
+    """Raise `SettingsError` if no statement of a file's text begins as a query: cells of CSV and JSON are none."""
+    if _QUERY_BEGINS.search(text) is None:
+        raise SettingsError(
+            f"{path} has no SQL queries: give a file of SELECT statements, or another that --help names"
+        )
 
 
 def split_statements(text: str, dialect: str) -> Iterator[str]:

@@ -22,6 +22,7 @@ from rich.text import Text
 from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.formats import format_rows
+from ....tools.labels import IN_ENGLISH
 from ....tools.terminal import sanitize_text, warn
 from ....tools.words import find_nearest_names, format_count, format_did_you_mean
 from ... import verbs
@@ -266,8 +267,9 @@ def _teach_cancellable(name: str) -> Callable[[ChatSession, str], CommandResult]
 
 
 def _undo_last_turn(chat: ChatSession, args: str) -> str:
+    labels = chat.history[-1].answer.labels if chat.history else IN_ENGLISH
     words = chat.undo()
-    return f"undone: {words}" if words else "the last turn was undone"
+    return labels.translate(f"undone: {words}") if words else "the last turn was undone"
 
 
 def _reset_conversation(chat: ChatSession, args: str) -> str:

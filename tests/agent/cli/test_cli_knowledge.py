@@ -156,6 +156,8 @@ def test_what_was_taught_is_listed_changed_and_removed(shop: Path, known: Path) 
     assert lessons("--edit", big["id"], "orders.total > 9")[1]["meaning"] == "orders.total > 9"
     refused = tableturn("lessons", "--db", str(shop), "--edit", big["id"], "orders.totl > 9")
     assert (refused.returncode, "did you mean total?" in refused.stderr) == (2, True)
+    again = tableturn("lessons", "--db", str(shop), "--note", "big = orders.total > 7")
+    assert 'replaces: term "big": ' in again.stderr
     assert [one["name"] for one in lessons("--forget", big["id"])] == ["regular", "revenue"]
 
 

@@ -153,7 +153,7 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
                 book.close()
     except (DatabaseUnavailable, MemoryError):
         raise
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, KeyError):  # or a ZIP file of other parts
         raise DatabaseUnavailable(f"{path} is not an Excel workbook, or is damaged: {advice}") from None
     except Exception as error:  # noqa: BLE001 - a damaged workbook makes openpyxl fail anywhere
         reason = redact_message(f"{type(error).__name__}: {error}")

@@ -282,7 +282,8 @@ def _detect_header_line(first: CsvReader, head: Sequence[str], noticing: NoticeC
     """Decide whether the first line holds column names, and add a notice if that is a guess."""
     if first.skipped_lines and ", skip = " not in first.options:
         noticing.add("lines", f"lines above the table that are left out: {first.skipped_lines}")
-    if PADDING in first.options:
+    are_left_out = any(notice.text.startswith(_UNEVEN) for notice in noticing.notices)
+    if PADDING in first.options and not are_left_out:
         noticing.add("lines", "lines have different numbers of cells: missing ones are empty")
     if [kind for _, kind in first.columns] == ["VARCHAR"]:
         noticing.add("lines", "read as one column: no separator was found")
