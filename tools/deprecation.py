@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _SKIPPED_PACKAGES = frozenset({"tableturn", "pydantic", "langgraph", "importlib", "_frozen_importlib"})
@@ -38,3 +39,15 @@ def make_old_property(old: str, new: str, since: str) -> property:
         return getattr(self, new)
 
     return property(get_attribute)
+
+
+def make_old_names(package: str, names: Mapping[str, Any], since: str) -> Callable[[str], Any]:
+    """Return a `__getattr__` for the old names of what a package gives, which warns."""
+
+    def get_by_old_name(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        warn_deprecated(f"{package}.{name}", f"use {package}.{names[name].__name__}", since)
+        return names[name]
+
+    return get_by_old_name

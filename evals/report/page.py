@@ -14,9 +14,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ...prompts.judge import Kind
 from ...tools.errors import SettingsError
-from ...tools.labels import format_count
 from ...tools.record_files import read_file
 from ...tools.whole_files import write_text_atomically
+from ...tools.words import format_count
 from ..adjudication.ruling import format_ex
 from ..datasets.load import SUFFIXES
 from ..metrics.statistics import JudgedOutcome, compare_runs, compute_interval, number_repeats

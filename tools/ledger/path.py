@@ -26,7 +26,6 @@ from ..sql.scope import (
     returns_several_rows,
     select_from,
 )
-from .beside import is_read_beside
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT_JOIN")
 
@@ -209,8 +208,11 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     is_crossed = has_joins and _has_unrelated_source(query, scope, links, conditions, is_summed=bool(addends))
     if (subject := finest or next(iter(addends), scope.sources[0] if is_crossed else None)) is None:
         raise NotCountedError(NO_SUBJECT)
-    if has_joins and (table := find_row_table(query, subject)) and is_read_beside(query, scope, table):
-        raise NotCountedError("another part of the query reads them too")
+    if has_joins and len(query.scopes) > 1 and (table := find_row_table(query, subject)):
+        from .beside import is_read_beside  # few statements have other parts
+
+        if is_read_beside(query, scope, table):
+            raise NotCountedError("another part of the query reads them too")
     finest = None if is_crossed else finest
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
     if not any(isinstance(call.this, exp.Star) for call in query.find_aggregates(scope, exp.Count)):
