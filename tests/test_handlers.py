@@ -82,6 +82,7 @@ TWICE = {
         "serve/running_turns.py:RunningTurns._run_and_store_turn",
     ),
     "evals/report/page.py:write_report",
+    "tools/database/duckdb/tables.py:_read_sheet_rows",
 }
 """Places with two such handlers."""
 

@@ -64,16 +64,24 @@ def lock_folder_of_file(path: Path) -> Generator[None]:
 
 
 def find_incomplete_last_line(content: bytes) -> bytes:
-    """Return the incomplete last JSON object of a file's content, or nothing.
+    """Return the incomplete last JSON object of a file's content; empty if there is none.
 
-    A last line that lacks its line end, as an editor may leave it, is whole; one that is no object is not returned.
+    A last line that lacks its line end, as an editor may leave it, is whole.
     """
     last = content.rpartition(b"\n")[2]
+    return last if _is_cut_object(last) or (last and not last.strip(b"\0")) else b""
+
+
+def _is_cut_object(line: bytes) -> bool:
+    """Whether a line is the beginning of a JSON object, and not all of it."""
+    text = line.rstrip(b"\0").decode("utf-8", "ignore")
     try:
-        json.loads(last)
-    except ValueError:
-        return last if last.startswith(b'{"') or last.strip(b"\0") in (b"", b"{") else b""
-    return b""
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        # What is cut ends at the fault, or within a text, a number, a word or an escape.
+        rest = text[error.pos :]
+        return text.startswith("{") and (error.msg.startswith("Unterminated") or len(rest) == 0 or rest.isalnum())
+    return False
 
 
 def _is_json_object(line: bytes) -> bool:
@@ -100,8 +108,7 @@ def append_lines(path: Path, lines: str) -> None:
             file.seek(0)
             content = file.read()
             first, end, _ = content.lstrip(b"\xef\xbb\xbf \t\r\n\0").partition(b"\n")
-            is_cut = not end and (first == b"{" or first.startswith(b'{"'))
-            if first and not is_cut and not _is_json_object(first):
+            if first and not (_is_cut_object(first) and not end) and not _is_json_object(first):
                 raise SettingsError(f"{path} is not a file of JSON lines, and is not changed: name another file")
             if fragment := find_incomplete_last_line(content):
                 file.truncate(len(content) - len(fragment))

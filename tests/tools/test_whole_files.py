@@ -61,7 +61,14 @@ def test_annotations_of_two_stores_are_all_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"\x89PNG\r\n\x00", b"a note\nof two lines", b'{\n "name": 1\n}\n', b"{% if a %}", b'{"a": 1},\n{"b": 2},'],
+    [
+        b"\x89PNG\r\n\x00",
+        b"a note\nof two lines",
+        b'{\n "name": 1\n}\n',
+        b"{% if a %}",
+        b'{"a": 1},\n{"b": 2},',
+        b'{"a": [1, 2],}',
+    ],
 )
 def test_lines_are_appended_to_no_other_file(tmp_path: Path, content: bytes) -> None:
     (path := tmp_path / "p.png").write_bytes(content)

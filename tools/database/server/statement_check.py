@@ -229,8 +229,10 @@ class StatementChecker:
                 raise QueryFailed("the SELECT names no columns: write what it should return", "syntax")
         elif isinstance(node, exp.LimitOptions):
             # Where FETCH is written as LIMIT, its option would be lost.
-            if node.args.get("with_ties") and self._grammar.dialect.generator_class.LIMIT_FETCH == "LIMIT":
-                raise QueryRejected("WITH TIES is not allowed here: compare rank() in a sub-query")
+            is_share = isinstance(node.parent, exp.Fetch) and node.args.get("percent")
+            is_lost = self._grammar.dialect.generator_class.LIMIT_FETCH == "LIMIT"
+            if is_lost and (is_share or node.args.get("with_ties")):
+                raise QueryRejected("PERCENT and WITH TIES are not allowed here: compare rank() in a sub-query")
         elif isinstance(node, exp.Column | exp.Dot) and node.name.lower() in catalogue.row_functions:
             raise QueryRejected(f"{node.name} is not allowed here: it is also the name of a function")
         elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
