@@ -8,8 +8,6 @@ from pathlib import Path
 
 from platformdirs import user_cache_path, user_config_path, user_data_path, user_state_path
 
-from .errors import SettingsError
-
 CACHE_VARIABLE = "TABLETURN_CACHE"
 """Environment variable that names another cache folder."""
 
@@ -26,8 +24,6 @@ def cache_folder() -> Path:
 def data_folder() -> Path:
     """Return the folder for a person's own data, such as conversations."""
     path = os.environ.get(DATA_VARIABLE)
-    if path and Path(path).is_file():
-        raise SettingsError(f"{path} is a file, not a folder: set {DATA_VARIABLE} to a folder")
     return Path(path) if path else _find_user_data_folder()
 
 

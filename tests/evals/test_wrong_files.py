@@ -101,10 +101,3 @@ def test_a_server_that_is_down_is_the_reason(folder: Path, command: tuple[str, .
     assert done.returncode > 0
     assert "without an answer: 1 of 1: model m could not be reached" in done.stderr
     assert "True" not in done.stderr
-
-
-@pytest.mark.parametrize("command", [("ask", "How many sales?"), ("chat", "--thread", "t")])
-def test_a_data_folder_that_is_a_file_is_told(folder: Path, command: tuple[str, ...]) -> None:
-    done = tableturn(*command, "--db", "shop.db", "--model", "offline", TABLETURN_HOME="notes.txt")
-    assert "notes.txt is a file, not a folder: set TABLETURN_HOME to a folder" in done.stderr
-    assert (done.returncode, "Errno" in done.stderr) == (2, False)
