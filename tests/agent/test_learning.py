@@ -342,8 +342,10 @@ def test_another_embedding_than_the_stores_says_so(
     with SQLAgent(shop, model=writes(PARIS), examples=tmp_path) as agent:
         agent.approve(agent.ask("Who?"))
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    other = SQLAgent(shop, model=writes(PARIS), examples=tmp_path, embedding=embedding)
-    with other as agent, pytest.raises(TableturnError, match=message):
+    with (
+        pytest.raises(TableturnError, match=message),
+        SQLAgent(shop, model=writes(PARIS), examples=tmp_path, embedding=embedding) as agent,
+    ):
         agent.ask("Who?")
 
 

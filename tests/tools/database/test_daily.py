@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.database.estimate import add_estimated_rows
-from tableturn.tools.errors import DatabaseUnavailable, QueryTooCostly, SettingsError
+from tableturn.tools.errors import DatabaseUnavailable, QueryTooCostly
 
 MONDAY, TUESDAY = date(2024, 1, 1), date(2024, 1, 2)
 
@@ -56,7 +56,7 @@ def test_processes_share_it(home: Path) -> None:
 
 def test_without_a_place_for_it_nothing_runs(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home.write_text("no folder")
-    with pytest.raises(SettingsError, match="TABLETURN_HOME"):
+    with pytest.raises(DatabaseUnavailable, match="TABLETURN_HOME"):
         add_estimated_rows("a", 1, 100)
     home.unlink()
     home.mkdir()
