@@ -196,7 +196,11 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_may_not_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ExampleStoreError, match="cannot write the example store /proc/nosuch/examples: No such"):
         ExampleStore.open("/proc/nosuch/examples")
-    monkeypatch.setattr("os.access", lambda path, mode: path != tmp_path)  # as for people who are not root
+
+    def is_accessible(path: Path, _: int) -> bool:
+        return path != tmp_path  # as for people who are not root
+
+    monkeypatch.setattr("os.access", is_accessible)
     with pytest.raises(ExampleStoreError, match=f"{tmp_path}: Permission denied: name another folder"):
         ExampleStore.open(tmp_path)
 

@@ -230,7 +230,7 @@ class StatementChecker:
         elif isinstance(node, exp.LimitOptions):
             # Where FETCH is written as LIMIT, its option would be lost.
             is_share = isinstance(node.parent, exp.Fetch) and node.args.get("percent")
-            is_lost = self._grammar.dialect.generator_class.LIMIT_FETCH == "LIMIT"
+            is_lost = str(self._grammar.dialect.generator_class.LIMIT_FETCH) == "LIMIT"
             if is_lost and (is_share or node.args.get("with_ties")):
                 raise QueryRejected("PERCENT and WITH TIES are not allowed here: compare rank() in a sub-query")
         elif isinstance(node, exp.Column | exp.Dot) and node.name.lower() in catalogue.row_functions:
