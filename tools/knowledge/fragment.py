@@ -198,7 +198,7 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
         layers_of_rights = database.session.policy.permissions.list_permission_layers()
         denials = [entry for layer in layers_of_rights for entry in layer.deny]
         hidden |= {part for entry in denials for part in (entry, *entry.split(".")) if part.strip("*")}
-        hidden -= visible
+        hidden = (hidden | getattr(database.engine, "hidden_names", frozenset[str]())) - visible
         visible |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
         # What is written under these rights tells nothing that is hidden from them.
         fitting = [entry for entry in fitting if entry.rights == key or not _may_reveal_hidden(entry, visible, hidden)]

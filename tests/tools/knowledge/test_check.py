@@ -134,6 +134,12 @@ def test_a_rule_in_plain_words_names_nothing_hidden(shop: Path, known: Known, de
         assert [entry.name for entry in known(rules, narrow).entries] == ["Money is in euros."]
 
 
+def test_what_an_allow_list_leaves_out_is_not_told(shop: Path, known: Known) -> None:
+    rules = "conventions: [A person has orders., Each has a pin., Money is in euros.]"
+    with Database.open(shop, allow=["customers.id", "customers.city"]) as narrow:
+        assert [entry.name for entry in known(rules, narrow).entries] == ["Money is in euros."]
+
+
 def test_values_that_may_not_leave_are_not_told(shop: Path, tmp_path: Path) -> None:
     path = tmp_path / "k.yaml"
     path.write_text(WHOLE)

@@ -91,6 +91,12 @@ class SQLiteEngine:
         catalogue = self._pool.catalogue()
         return self._schemas.get(catalogue, lambda _: self._read_schema(catalogue))
 
+    @property
+    def hidden_names(self) -> frozenset[str]:
+        """The names of tables, and of columns of other tables, that the permissions hide."""
+        visibility = self._pool.catalogue().visibility
+        return visibility.hidden_tables.union(*visibility.hidden_columns.values())
+
     def _has_newly_filled_table(self, schema: Schema) -> bool:
         """Whether a table that was empty has rows now, checked once per state of the file."""
         empty = [table.name for table in schema.tables if table.row_count == 0]
