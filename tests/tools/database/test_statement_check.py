@@ -257,9 +257,19 @@ def test_the_tables_of_a_statement_are_named_as_they_are_shown() -> None:
     assert StatementChecker(GRAMMAR).list_tables(sql, _CATALOGUE) == ["Bill", "customer", "sales.t"]
 
 
-@pytest.mark.parametrize("grammar", [MYSQL, DUCKDB])
-def test_ties_that_would_be_lost_are_refused(grammar: StatementGrammar) -> None:
-    sql = "SELECT id FROM customer ORDER BY id FETCH FIRST 1 ROWS WITH TIES"
+_TIES = "SELECT id FROM customer ORDER BY id FETCH FIRST 2 ROWS WITH TIES"
+_LATER_TIES = _TIES.replace("FETCH", "OFFSET 1 ROWS FETCH")
+
+
+@pytest.mark.parametrize(
+    ("grammar", "sql"), [(DUCKDB, _TIES), (MYSQL, _LATER_TIES), (MYSQL, "TABLE t LIMIT 1 WITH TIES")]
+)
+def test_ties_that_would_be_lost_are_refused(grammar: StatementGrammar, sql: str) -> None:
     with pytest.raises(QueryRejected, match="compare rank"):
         StatementChecker(grammar).read(sql, _CATALOGUE)
-    assert "WITH TIES" in read(sql)
+
+
+@pytest.mark.parametrize("grammar", [GRAMMAR, MYSQL])
+def test_ties_are_kept_where_the_server_knows_them(grammar: StatementGrammar) -> None:
+    sql = f"SELECT id FROM ({_TIES}) AS x"
+    assert "FETCH FIRST 2 ROWS WITH TIES" in StatementChecker(grammar).read(sql, _CATALOGUE)

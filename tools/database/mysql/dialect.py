@@ -41,6 +41,13 @@ def _render_formatted_date(writer: Generator, node: exp.ToChar) -> str:
     return writer.func("TO_CHAR", node.this, node.args.get("format"))
 
 
+def _render_limit(writer: Generator, node: exp.Limit) -> str:
+    # MariaDB keeps ties with FETCH alone.
+    if options := node.args.get("limit_options"):
+        return f" FETCH FIRST {writer.sql(node, 'expression') or 1}{writer.sql(options)}"
+    return writer.limit_sql(node)
+
+
 GRAMMAR = StatementGrammar(
     MySQL(),
     PROFILE,
@@ -50,8 +57,10 @@ GRAMMAR = StatementGrammar(
         (exp.Median, _render_median),
         (exp.ToChar, _render_formatted_date),
         (exp.CurrentVersion, render_version_call),
+        (exp.Limit, _render_limit),
     ),
     names_by_text=True,
+    fetches_ties=True,
 )
 
 

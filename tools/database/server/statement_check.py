@@ -57,6 +57,7 @@ class StatementGrammar:
         writes: How sqlglot's writing of some kinds of syntax is corrected, by the kind.
         groups_by_key: Whether GROUP BY may leave out what a table's primary key determines, but not a sub-query's.
         names_by_text: Whether a result's columns are called as they are written, which sub-queries would change.
+        fetches_ties: Whether FETCH FIRST ... WITH TIES can be read, though sqlglot writes LIMIT.
     """
 
     dialect: Dialect
@@ -65,6 +66,7 @@ class StatementGrammar:
     writes: tuple[tuple[type[exp.Expr], Callable[[Any, Any], str]], ...] = ()
     groups_by_key: bool = False
     names_by_text: bool = False
+    fetches_ties: bool = False
 
 
 def render_version_call(writer: Generator, node: exp.CurrentVersion) -> str:
@@ -153,6 +155,11 @@ class StatementChecker:
 
     def _generate_checked_sql(self, tree: exp.Expr, own_functions: frozenset[str] = frozenset()) -> str:
         usual = self._grammar.dialect.NORMALIZE_FUNCTIONS
+        if self._grammar.fetches_ties:
+            # sqlglot would write a LIMIT without them.
+            for fetch in list(tree.find_all(exp.Fetch)):
+                if (options := fetch.args.get("limit_options")) and options.args.get("with_ties"):
+                    fetch.replace(exp.Limit(expression=fetch.args.get("count"), limit_options=options))
         texts = {case: self._generate_sql(tree, case) for case in {"upper", "lower", usual}}
         for name in _find_called_functions(texts["upper"], texts["lower"], texts[usual]):
             if name not in self._grammar.profile.functions:
@@ -229,9 +236,10 @@ class StatementChecker:
                 raise QueryFailed("the SELECT names no columns: write what it should return", "syntax")
         elif isinstance(node, exp.LimitOptions):
             # Where FETCH is written as LIMIT, its option would be lost.
-            is_share = isinstance(node.parent, exp.Fetch) and node.args.get("percent")
+            query = node.parent.parent if isinstance(node.parent, exp.Fetch) else None
             is_lost = str(self._grammar.dialect.generator_class.LIMIT_FETCH) == "LIMIT"
-            if is_lost and (is_share or node.args.get("with_ties")):
+            keeps_ties = query and self._grammar.fetches_ties and not query.args.get("offset")
+            if is_lost and ((query and node.args.get("percent")) or (node.args.get("with_ties") and not keeps_ties)):
                 raise QueryRejected("PERCENT and WITH TIES are not allowed here: compare rank() in a sub-query")
         elif isinstance(node, exp.Column | exp.Dot) and node.name.lower() in catalogue.row_functions:
             raise QueryRejected(f"{node.name} is not allowed here: it is also the name of a function")
