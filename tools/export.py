@@ -54,11 +54,11 @@ BINARY = frozenset(_PACKAGES)
 _BYTES = 4_000_000_000  # values of one export, all together: rows are not held, but a disk is finite
 _MEMORY_FILE = 1_000_000  # bytes that are kept in memory before a stream's rows go to a temporary file
 
-# Where spreadsheets would read a formula (OWASP, CSV injection): in a text, or after a semicolon or tab, at which some
-# divide it too, unless nothing but a number is there. An apostrophe before it keeps it a text. They pass over blanks,
-# and some read the wide and small forms of these signs as the signs themselves.
+# Where spreadsheets would read a formula (OWASP, CSV injection): in a text, or after a semicolon, tab or line break, at
+# which some divide it too, unless nothing but a number is there. An apostrophe before it keeps it a text. They pass
+# over blanks, and some read the wide and small forms of these signs as the signs themselves.
 _FORMULA = re.compile(
-    r"(?:\A|(?<=[;\t]))(?! *[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?(?:[;\t]|\Z))"
+    r"(?:\A|(?<=[;\t])|(?<=[\s\S][\r\n])(?![\r\n]))(?! *[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?(?:[;\t\r\n]|\Z))"
     r"(?=(?:(?!\t)[\s\x00-\x1f\u200b\ufeff])*[=+\-@＝＋－＠﹦﹢﹣﹫])|\A(?=[\t\r\n])"
 )
 _WORDS, _LONGEST_NAME = re.compile(r"[^\W_]+"), 60

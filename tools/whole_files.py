@@ -81,13 +81,15 @@ def _is_cut_object(line: bytes) -> bool:
         # What is cut ends at the fault, or within a text, a number, a word or an escape.
         rest = text[error.pos :]
         return text.startswith("{") and (error.msg.startswith("Unterminated") or len(rest) == 0 or rest.isalnum())
+    except (ValueError, RecursionError):  # a number too long to read, or nested too deeply
+        pass
     return False
 
 
 def _is_json_object(line: bytes) -> bool:
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

@@ -68,6 +68,8 @@ def test_annotations_of_two_stores_are_all_kept(tmp_path: Path) -> None:
         b"{% if a %}",
         b'{"a": 1},\n{"b": 2},',
         b'{"a": [1, 2],}',
+        b'{"a": ' + b"9" * 5_000,
+        b'{"a":' * 100_000,
     ],
 )
 def test_lines_are_appended_to_no_other_file(tmp_path: Path, content: bytes) -> None:

@@ -228,6 +228,7 @@ def test_csv_holds_no_formula(text: str) -> None:
     ("text", "written"),
     [
         ("a;=1+1", "a;'=1+1"),
+        ("a\n=1+1\r\n@b\n-3", "a\n'=1+1\r\n'@b\n-3"),
         ("\t=1", "'\t'=1"),
         ("a; @SUM(A1);-1 + 1", "a;' @SUM(A1);'-1 + 1"),
         ("3;-2;+1.5%", "3;-2;+1.5%"),

@@ -134,9 +134,15 @@ def test_a_rule_in_plain_words_names_nothing_hidden(shop: Path, known: Known, de
         assert [entry.name for entry in known(rules, narrow).entries] == ["Money is in euros."]
 
 
-def test_what_an_allow_list_leaves_out_is_not_told(shop: Path, known: Known) -> None:
+@pytest.mark.parametrize("of_files", [False, True])
+def test_what_an_allow_list_leaves_out_is_not_told(shop: Path, known: Known, tmp_path: Path, of_files: bool) -> None:
     rules = "conventions: [A person has orders., Each has a pin., Money is in euros.]"
-    with Database.open(shop, allow=["customers.id", "customers.city"]) as narrow:
+    if of_files:
+        for name, columns in ("customers", "id,city,pin"), ("orders", "id,total"):
+            (tmp_path / f"{name}.csv").write_text(f"{columns}\n{columns.replace('id', '1')}\n")
+    with Database.open(
+        str(tmp_path / "*.csv") if of_files else shop, allow=["customers.id", "customers.city"]
+    ) as narrow:
         assert [entry.name for entry in known(rules, narrow).entries] == ["Money is in euros."]
 
 

@@ -242,6 +242,11 @@ class DuckDBEngine(ServerEngine):
         return self._duckdb.snapshot().about.slow
 
     @property
+    def hidden_names(self) -> frozenset[str]:
+        """The names of tables and columns that the permissions hide."""
+        return self._duckdb.snapshot().about.hidden
+
+    @property
     def notices(self) -> tuple[Notice, ...] | None:
         """The notices on the table files as they are read now; None if there are no such files."""
         if not self._duckdb.contents.pattern:

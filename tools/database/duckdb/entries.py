@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,11 @@ def make_column_schema(name: str, type_name: str, **more: Any) -> ColumnSchema:
     return ColumnSchema(name, type_name, kind, **more)
 
 
+def list_entry_names(entries: Iterable[TableEntry]) -> frozenset[str]:
+    """Return the names of tables and their columns, in lower case."""
+    return frozenset(item.name.lower() for entry in entries for item in (entry, *entry.columns))
+
+
 def select_visible_entries(entries: Sequence[TableEntry], permissions: Permissions) -> tuple[TableEntry, ...]:
     """Return the visible tables and columns, without views that read hidden ones.
 
@@ -146,3 +151,4 @@ class InstanceDescription:
     catalogue: Catalogue
     slow: frozenset[str]  # the names of tables that take seconds to be read whole
     notices: tuple[Notice, ...]  # what was noticed in files, of what may be seen
+    hidden: frozenset[str] = frozenset()  # names of tables and columns, in lower case, that the permissions hide

@@ -40,7 +40,7 @@ from ..server.connection import BoundedRowCursor
 from ..session import Permissions
 from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery
-from .entries import InstanceDescription, TableEntry, make_column_schema, select_visible_entries
+from .entries import InstanceDescription, TableEntry, list_entry_names, make_column_schema, select_visible_entries
 from .files import NamedFileSystem, make_settings
 from .grammar import EXPLAIN, PROFILE
 
@@ -212,6 +212,7 @@ class DuckDBInstance:
             if database is not None:
                 _attach_database_file(self._root, database, self._private)
                 entries, keys = _read_tables(self._root, self._private)
+            hidden = list_entry_names(entries)
             entries = select_visible_entries(entries, permissions)
             # Before any of what was read from files is declared.
             paths = ", ".join(literal(self._files.address(entry.path)) for entry in entries if entry.path is not None)
@@ -227,7 +228,8 @@ class DuckDBInstance:
         notices = tuple(notice for entry in relations for notice in entry.notices)
         slow = frozenset(entry.shown_name for entry in relations if entry.slow)
         keys = select_keys_within_tables(keys, [TableSchema(entry.shown_name, entry.columns) for entry in relations])
-        description = InstanceDescription(duckdb.__version__, _make_catalogue(relations, keys), slow, notices)
+        hidden -= list_entry_names(relations)
+        description = InstanceDescription(duckdb.__version__, _make_catalogue(relations, keys), slow, notices, hidden)
         self.about = ormsgpack.packb(description, tuple)
 
     def close(self) -> None:
