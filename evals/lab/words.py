@@ -1,4 +1,4 @@
-"""A draw of names, docstrings and messages, mixed with others' for readers to judge.
+"""A draw of names, docstrings, messages and sentences of docs, mixed with others' for readers to judge.
 
 `python -m tableturn.evals.lab.words SEED OUT FOLDER...` writes OUT/items.json, which hides where each item comes from,
 and OUT/key.json, which tells.
@@ -9,20 +9,27 @@ from __future__ import annotations
 import ast
 import json
 import random
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 OURS = Path(__file__).parents[2]
 ROOMS = ("agent", "tools", "prompts", "serve", "evals")
-DRAWN = {"docstring": 80, "name": 80, "message": 40}  # from this package; as many from the others together
+# From this package; as many from the others together.
+DRAWN = {"docstring": 80, "name": 80, "message": 40, "sentence": 20}
 
 Item = tuple[str, str]  # kind, text
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def read_items(file: Path) -> Iterator[Item]:
-    """Yield the names, docstrings and messages of a file, each with its kind."""
+    """Yield the names, docstrings and messages, or the sentences of a page, each with its kind."""
+    if file.suffix == ".md":
+        prose = re.sub(r"^```.*?^```|^[|#].*?$", "", file.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+        sentences = (" ".join(text.split()) for text in re.split(r"(?<=\.)\s+|\n\s*(?:\n|[-*] )", prose))
+        yield from (("sentence", text) for text in sentences if len(text.split()) > 4 and text.endswith("."))
+        return
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, Definition) and not node.name.startswith("__"):
             yield "name", _format_signature(node)
@@ -51,8 +58,8 @@ def _extract_text(node: ast.expr) -> str:
 def draw(seed: int, others: list[Path]) -> list[tuple[Item, str]]:
     """Draw items at random; return each with its origin: `ours`, or the folder's name."""
     random_ = random.Random(seed)  # noqa: S311 - a draw, no secret
-    own = [item for room in ROOMS for file in sorted((OURS / room).rglob("*.py")) for item in sorted(read_items(file))]
-    pools = {each.name: [item for file in sorted(each.rglob("*.py")) for item in read_items(file)] for each in others}
+    own = [item for room in (*ROOMS, "docs") for file in _list_files(OURS / room) for item in sorted(read_items(file))]
+    pools = {each.name: [item for file in _list_files(each) for item in read_items(file)] for each in others}
     drawn: list[tuple[Item, str]] = []
     for kind, number in DRAWN.items():
         for origin, items, share in [("ours", own, number), *((k, v, number // len(pools)) for k, v in pools.items())]:
@@ -60,6 +67,10 @@ def draw(seed: int, others: list[Path]) -> list[tuple[Item, str]]:
             drawn += [(item, origin) for item in random_.sample(fitting, min(share, len(fitting)))]
     random_.shuffle(drawn)
     return drawn
+
+
+def _list_files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*") if file.suffix in (".py", ".md") and "reference" not in file.parts)
 
 
 def main(seed: str, out: str, *folders: str) -> None:
