@@ -56,6 +56,7 @@ from .variants import CODE, MOST_VALUES, find_compared_variants, find_group_vari
 
 _LONGEST, _MOST_SCOPES = 10_000, 8
 _EXAMPLES = 3
+_JOINS = re.compile(r"\bJOIN\b", re.IGNORECASE)
 
 _UNREAD = Ledger(not_counted=("the query cannot be read",))
 
@@ -90,7 +91,8 @@ def build_query_ledger(
     if len(query.sql) > _LONGEST:
         return Ledger(not_counted=("the query is too long",))
     keeper = _LedgerCounter(query, count, examples, ruled_tables & query.tables.keys(), question, rows)
-    for scope in query.scopes[:_MOST_SCOPES]:
+    # Sub-queries first: of what they give, those around them ask whether it is whole.
+    for scope in sorted(query.scopes[:_MOST_SCOPES], key=lambda scope: -scope.select.depth):
         keeper.add_scope_counts(scope)
     if len(query.scopes) > _MOST_SCOPES:
         keeper.not_counted.append("further sub-queries")
@@ -132,6 +134,7 @@ class _LedgerCounter:
     newest: NewestDate | None = None
     top: JoinPath | None = None
     distinct_sources: list[QuerySource] = field(default_factory=list[QuerySource])  # those whose rows no join repeats
+    whole: dict[int, QuerySource] = field(default_factory=dict[int, QuerySource])
     may_repeat: bool = False  # whether rows that joins leave out would be there several times
 
     def name(self, source: QuerySource) -> str:
@@ -164,6 +167,9 @@ class _LedgerCounter:
             for what, add in (("rows", partial(self._add_join_counts, path)), *repeats):
                 if not self.attempt(f"the {what} of {tables}", add):
                     self.may_repeat = True
+        views = (source for source in scope.sources if source.table is not None and source.table.kind == "view")
+        joining = (view for view in views if view.table is not None and _JOINS.search(view.table.definition))
+        self.not_counted += [f"the rows that {self.name(view)} leaves out: it is a view with joins" for view in joining]
         for node in self.query.find_in(scope, exp.In, exp.Exists, exp.All, exp.Any) if scope.sources else ():
             inner = node.args.get("query") if isinstance(node, exp.In) else node.this
             if inner is None or not isinstance(inner.unnest(), exp.Query):
@@ -314,7 +320,8 @@ class _LedgerCounter:
         outputs += ends
         row = self._count_by_inner_join(path, outputs, ends)
         numbers = map(to_int, row or self._run_select(path.build_select(outputs), path.scope)[0])
-        remaining, asks_each = next(numbers), asks_for_each(self.question, self.name(path.subject))
+        start = remaining = next(numbers)
+        asks_each = asks_for_each(self.question, self.name(path.subject))
         for step in path.steps:
             rows, number = next(numbers) if path.filters else remaining, next(numbers)
             every, kept = number if key is None else rows - number, step.kept
@@ -347,6 +354,8 @@ class _LedgerCounter:
             if sets_aside and lost < left_out and not kept:
                 item = self.name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", left_out - lost, of, rows))
+        if remaining and remaining == start:
+            self.whole[id(path.scope)] = path.subject
         all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
@@ -423,7 +432,7 @@ class _LedgerCounter:
 
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys or by the compared values."""
-        expected = expects_every_row_to_match(self.query, step)
+        expected = expects_every_row_to_match(self.query, step, self.whole)
         nodes = (node for condition in step.conditions for node in self.query.find(exp.Expr, within=condition))
         constants = (node.name for node in nodes if node.name and self.query.literal(node) is not None)
         if any(re.search(rf"\b{re.escape(text)}\b", self.question, re.IGNORECASE) for text in constants):

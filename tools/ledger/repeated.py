@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -21,6 +21,9 @@ from .path import (
     find_passed_column,
     find_row_table,
 )
+
+WholeSources = Mapping[int, QuerySource]
+"""The source of which no join of a scope leaves out a row, as was counted, by the scope's id."""
 
 _Run = Callable[[exp.Select], Sequence[Sequence[Cell]]]
 
@@ -126,11 +129,11 @@ def _refers_to_key(query: Query, step: JoinStep) -> bool | None:
     return False if is_part or any(not columns.isdisjoint(key.columns) for key in keys) else None
 
 
-def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
+def expects_every_row_to_match(query: Query, step: JoinStep, whole: WholeSources) -> bool | None:
     """Return whether each row before a join should have a match by keys; None if unknown."""
     source, (before, *more) = step.source, step.before
     # Of what a condition on several tables compares none refers to another.
-    if more or not _lists_every_key(query, source, [link.end(source) for link in step.links]):
+    if more or not _lists_every_key(query, source, [link.end(source) for link in step.links], whole):
         return False
     (table, near), keys = (find_row_table(query, side) for side in (source, before)), query.schema.foreign_keys
     if table is None or near is None:
@@ -149,15 +152,16 @@ def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
     return forth or is_key == [True, False] or (None if not table.key and not is_key[1] else False)
 
 
-def _lists_every_key(query: Query, source: QuerySource, ends: Sequence[exp.Expr]) -> bool:
+def _lists_every_key(query: Query, source: QuerySource, ends: Sequence[exp.Expr], whole: WholeSources) -> bool:
     """Whether a source has all rows of a table, or each key that a join compares."""
     scope = query.find_scope(source.query.unnest()) if source.query is not None else None
     if scope is None:
         return source.table is not None
-    has_every_row = all(map(scope.is_source_optional, scope.sources[1:]))
-    if not has_every_row or any(map(scope.select.args.get, ("where", *CUTTING))):
+    is_first_whole = bool(scope.sources) and all(map(scope.is_source_optional, scope.sources[1:]))
+    first = scope.sources[0] if is_first_whole else whole.get(id(scope))
+    if first is None or any(map(scope.select.args.get, ("where", *CUTTING))):
         return False
     # What others have of a table that refers to them, as orders of customers, not all of them have.
     columns = [find_passed_column(query, end) for end in ends] if any(map(scope.select.args.get, SHAPING)) else []
     has_keys = all(column is not None and column.is_primary_key for column in columns)
-    return has_keys and bool(scope.sources) and _lists_every_key(query, scope.sources[0], ends)
+    return has_keys and _lists_every_key(query, first, ends, whole)

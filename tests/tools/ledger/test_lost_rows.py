@@ -547,3 +547,29 @@ def test_rows_come_to_other_joins_if_they_meet_the_condition(chain: Database, jo
     sql = f"SELECT COUNT(*) FROM item i {' '.join(joins[place] for place in joined)} WHERE o.customer_id = 1"
     found = [(join.table, join.lost, join.rows) for join in keep(chain, sql).joins]
     assert found == [("orders", 3, 39), ("part", 0, 3)]
+
+
+@pytest.mark.parametrize(
+    ("joined", "told"), [("customer d ON d.id = c.id", True), ("region d ON d.id = c.region_id", False)]
+)
+@pytest.mark.parametrize(
+    "form", ["WITH k AS ({}) SELECT COUNT(*) FROM orders o JOIN k", "SELECT COUNT(*) FROM orders o JOIN ({}) k"]
+)
+def test_a_sub_query_whose_joins_lose_nothing_lists_every_key(
+    chain: Database, form: str, joined: str, told: bool
+) -> None:
+    inner = f"SELECT c.id, d.name FROM customer c JOIN {joined}"
+    ledger = keep(chain, f"{form.format(inner)} ON k.id = o.customer_id")
+    assert [join.material for join in ledger.joins if join.of == "orders" and join.lost] == [told]
+
+
+def test_what_a_view_leaves_out_is_said_to_be_uncounted(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "v.sqlite")) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id INTEGER);
+            CREATE VIEW plain AS SELECT id FROM a; CREATE VIEW joined AS SELECT id FROM a JOIN b ON a_id = id;
+        """)
+    with Database.open(tmp_path / "v.sqlite") as database:
+        assert keep(database, "SELECT COUNT(*) FROM plain").not_counted == ()
+        told = keep(database, "SELECT COUNT(*) FROM joined").not_counted
+    assert told == ("the rows that joined leaves out: it is a view with joins",)
