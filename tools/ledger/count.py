@@ -313,7 +313,7 @@ class _LedgerCounter:
                 holds = exp.Coalesce(this=exp.and_(*conditions), expressions=[exp.false()])
                 alone.append(exp.not_(holds, copy=False))
                 outputs.append(make_count([*comes[id(step)], *alone], key))
-            outputs.append(make_count([*comes[id(step)], *alone, step.reference_condition], key))
+            outputs.append(make_count([*comes[id(step)], *alone, path.make_reference_condition(step)], key))
         stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
         ends = [make_count([*stays, write_missing(column, use)], key) for column, use, _ in columns]
         ends = [make_count(stays, key), *ends] if columns else []
@@ -337,7 +337,7 @@ class _LedgerCounter:
             lost = orphans if sets_aside else every
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
-                missing = [step.missing, *([step.reference_condition] if sets_aside else [])]
+                missing = [step.missing, *([path.make_reference_condition(step)] if sets_aside else [])]
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], missing, value)
             examples = self._find_lost_row_examples(path, step) if material and self.examples else ()
             names = (self.name(step.source), write_condition(self.query, step), lost, 0)

@@ -146,6 +146,12 @@ class JoinPath:
         others = [part for part in self.filters if step.source not in part.sources]
         return [*self.list_match_conditions(step), *(self._allow_missing_match(part) for part in others)]
 
+    def make_reference_condition(self, step: JoinStep) -> exp.Expr:
+        """Return the condition that a row refers to something in a join, or to something lost by a LEFT JOIN before."""
+        lefts = [left for left in self.steps if left.kept and left.source in step.before]
+        lost = (exp.and_(left.missing, self.make_reference_condition(left), copy=False) for left in lefts)
+        return exp.or_(step.reference_condition, *lost, copy=False)
+
     def list_match_conditions(self, until: JoinStep | None = None) -> list[exp.Expr]:
         """Return the conditions that a row has a match in every join, or in all before a step."""
         before = self.steps if until is None else self.steps[: self.steps.index(until)]

@@ -18,6 +18,7 @@ from .path import NotCountedError, check_countable
 MOST_VALUES = 10_000  # of a column whose variants are looked for
 _SHOWN = 3
 CODE = 2  # characters of values that are all codes
+_REPLIES = frozenset("da ja ne no ok si sí да не".split())  # as short as codes
 
 Run = Callable[[exp.Select], Sequence[Sequence[Cell]]]
 """Runs a SELECT and returns its rows."""
@@ -81,8 +82,8 @@ def _find_value_variants(run: Run, select: exp.Select, column: TableColumn) -> l
     groups, counts = defaultdict[str, list[tuple[str, int]]](list), _count_values(run, select, column)
     # An engine may fold no other letters than ASCII's.
     entries = [(" ".join(normalize("NFKC", str(value or "")).split()), str(value), rows) for value, rows in counts]
-    # In codes as short as alleles case is meaning; "ja" beside "nein" is none.
-    are_codes = max((len(text) for text, *_ in entries), default=0) <= CODE
+    # In codes as short as alleles case is meaning.
+    are_codes = all(len(text) <= CODE and text.casefold() not in _REPLIES for text, *_ in entries)
     for text, value, rows in entries:
         if text:
             groups[text if are_codes else text.casefold()].append((value, to_int(rows)))

@@ -573,3 +573,17 @@ def test_what_a_view_leaves_out_is_said_to_be_uncounted(tmp_path: Path) -> None:
         assert keep(database, "SELECT COUNT(*) FROM plain").not_counted == ()
         told = keep(database, "SELECT COUNT(*) FROM joined").not_counted
     assert told == ("the rows that joined leaves out: it is a view with joins",)
+
+
+def test_what_a_left_join_did_not_find_is_lost_by_the_join_after_it(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "l.sqlite")) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE kind (id INTEGER PRIMARY KEY);
+            CREATE TABLE product (id INTEGER PRIMARY KEY, kind_id INTEGER NOT NULL REFERENCES kind);
+            CREATE TABLE sale (id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES product);
+            INSERT INTO kind VALUES (1); INSERT INTO product VALUES (1, 1);
+            INSERT INTO sale VALUES (1, 1), (2, 7), (3, 8), (4, 9);
+        """)
+    joined = "sale s LEFT JOIN product p ON p.id = s.product_id JOIN kind k ON k.id = p.kind_id"
+    with Database.open(tmp_path / "l.sqlite") as database:
+        assert lost(keep(database, f"SELECT COUNT(*) FROM {joined}")) == {"kind": 3}

@@ -187,6 +187,7 @@ def test_groups_that_differ_only_in_blanks_are_told(tmp_path: Path) -> None:
         (["AA", "Aa", "aa", "B"], 0),
         (["A ", "A", "a"], 1),
         (["ja", "Ja", "JA", "nein"], 2),
+        (["ja", "Ja", "JA"], 2),
     ],
 )
 def test_inner_spaces_and_the_case_of_codes_are_meaning(
