@@ -217,6 +217,13 @@ def main() -> None:
         row = replace(room, lines=lines, tokens=tokens)
         if because and _is_larger(row, room):
             row = replace(row, reason=f"{room.reason}; {because}".removeprefix("; "))
+            if not _has_new_phrase(row.reason, room.reason):
+                unknown = sorted({*_read_words(because)} - _read_vocabulary())
+                parser.error(
+                    f"no reason for {room.name}: give three words or more, of them two that are longer than three "
+                    "letters and one that its reasons lack"
+                    + (f"; not in pages or modules: {', '.join(unknown)}" if unknown else "")
+                )
         elif _is_larger(row, room):
             row = replace(row, lines=min(lines, room.lines), tokens=min(tokens or 0, room.tokens or 0))
         text = _rewrite_row(text, row)

@@ -1,7 +1,7 @@
 """Other readings of a question, run beside the query that answers it.
 
 They cost no request: the writer of the query gives them with it, and ties are counted. What may not leave is not told,
-and if a reading takes too long nothing is said of it.
+and of a reading that takes too long only the words.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..records import AnswerRecord, Attempt, OfferedReading, Readings, Turn, mak
 from ..resources import Run
 from ..settings import Settings
 
-SECONDS = 0.15  # what all readings of a turn may take together
+SECONDS = 1.0  # what all readings of a turn may take together
 
 _WORDS = 120  # characters of what the model says another reading is
 _SETTLED = ("verified", "edited")  # sources of queries in which a person has left nothing open
@@ -65,9 +65,13 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
     if not rivals:
         return Readings()
     base, ordered = ReadingResult(result.rows, result.truncated), query is not None and bool(query.order)
-    outcomes = (compare_readings(rival, base, trial, ordered, locale) for rival, trial in _run_readings(rivals, run))
+    trials = dict(_run_readings(rivals, run))
+    pairs = ((rival, trial) for rival, trial in trials.items() if trial is not None)
+    outcomes = (compare_readings(rival, base, trial, ordered, locale) for rival, trial in pairs)
     results: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
     agreement = Agreement(len(results), sum(outcome.has_same_result for outcome in results))
+    if meant is not None and meant in trials and trials[meant] is None:
+        results.append(Outcome(**vars(meant), says=Labels(locale).say("not_run_in_time")))
     return Readings(summarize_outcomes(results, locale), tuple(results), agreement)
 
 
@@ -98,17 +102,17 @@ def ask_which_reading_is_meant(answer: AnswerRecord, turn: Turn, settings: Setti
 
 def _run_readings(
     rivals: tuple[AlternativeReading, ...], run: Run
-) -> Iterator[tuple[AlternativeReading, ReadingResult]]:
-    """Yield each interpretation whose query finishes in time, with the result."""
+) -> Iterator[tuple[AlternativeReading, ReadingResult | None]]:
+    """Yield each interpretation whose query can be run, with the result; None if it takes too long."""
     until, limits = time.monotonic() + SECONDS, run.settings.limits
     for rival in rivals:
         seconds = until - time.monotonic()
-        if seconds <= 0:
-            return
         try:
-            within = replace(limits, seconds=min(seconds, limits.seconds))
+            within = replace(limits, seconds=min(max(seconds, 0.001), limits.seconds))
             table = run.resources.masked_database.execute(rival.sql, within, run.cancellation)
-        except QueryError:
+        except QueryError as error:
+            if error.kind == "timeout":
+                yield rival, None
             continue
         if not table.withheld:
             yield rival, ReadingResult(make_plain_result(table).rows, table.truncated)

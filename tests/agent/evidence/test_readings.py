@@ -128,6 +128,18 @@ def test_what_may_not_leave_is_neither_looked_up_nor_told(kestrel: Path) -> None
     assert "2024-12-31" not in answer.to_json()
 
 
+def test_a_reading_that_takes_too_long_is_told_without_its_number(
+    kestrel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tableturn.agent.evidence.readings.SECONDS", 0.2)
+    slow = "SELECT COUNT(*) FROM orders a, orders b, orders c WHERE a.ordered_on || b.ordered_on = c.shipped_on"
+    reply = BOTH.replace(SHIPPED, slow)
+    with SQLAgent(kestrel, model=writes(reply), settings=ALONE) as agent:
+        answer = agent.ask(QUESTION)
+    assert answer.text == "Orders: 1,631. If “by the day of shipping” is meant: not counted in time."
+    assert answer.readings.agreement.ran == 0
+
+
 def test_what_is_hidden_is_not_named(kestrel: Path) -> None:
     with SQLAgent(kestrel, model=writes(BOTH), settings=ALONE, deny=["orders.status", "orders.shipped_on"]) as agent:
         answer = agent.ask(QUESTION)
