@@ -328,8 +328,11 @@ class _OutputMeaningReader:
         if has_word_of_kind("rate", words):
             return _Meaning("rate", stored=True)
         measure = find_unit_in_name(column.name) or find_unit_in_comment(column.comment)
-        if not measure and has_word_of_kind("money", words):
+        is_money = has_word_of_kind("money", words)
+        if not measure and is_money:
             measure = find_unit_in_comment(table.comment)
+        if (is_money and not measure) or ("per" in words and not _is_currency(measure)):
+            return _Meaning("rate", stored=True)  # what is multiplied by it is no amount of its own unit
         year = has_word_of_kind("year", words) and not measure
         return _Meaning("year" if year else "", measure, stored=True)
 

@@ -207,6 +207,11 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
     is_shown = any(item is other for other in select.expressions) and not any(
         isinstance(node, exp.Exists) for node in query.list_enclosing(select)[1:2]
     )
+    is_union = any(isinstance(node, exp.SetOperation) for node in query.list_enclosing(select)[1:2])
+    is_beside = (len(select.expressions) > 1 and not select.is_star) or "_" in word.name  # alone, "yes" says that there are rows
+    if is_shown and is_beside and not is_union and item.alias_or_name == word.name and _COLUMN.fullmatch(word.name):
+        # A label has capitals, a name of its own, or others in the same place of a UNION.
+        return not any(stem_name(word.name) == stem_name(source.base_name) for source in scope.sources)
     # Nobody asks for one text for each row of a table.
     is_alone = not any(_names_column(other, query) for other in select.expressions)
     if is_alone and "_" in word.name:
@@ -280,6 +285,7 @@ def _is_label(text: str, item: exp.Expr, near: str, scope: Scope, query: Query, 
     return any(isinstance(other, str) and other != text for other in others)
 
 
+_COLUMN = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between, exp.Is)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
 _PASSING = (exp.Paren, exp.Coalesce, exp.Nullif, exp.Collate)  # their first argument
