@@ -37,7 +37,7 @@ def make_row_ledger(
     if turn.approve or settings.approve or settings.ledger == "off" or result is None:
         return None
     if result.withheld:
-        return Ledger(not_counted=("the rows: what the query gives may not leave",))
+        return Ledger(not_counted=("the rows: the query's result may not be sent to a model",))
     ran = load_usage(state).get("execute")
     beginning = [begin] if begin is not None else []
     until = time.monotonic() + min(max(SHORTEST_SECONDS, ran.seconds if ran is not None else 0.0), LONGEST_SECONDS)

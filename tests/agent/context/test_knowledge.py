@@ -339,7 +339,7 @@ def test_a_verified_question_answers_the_same_of_other_values(shop: Path, tmp_pa
     with SQLAgent(shop, model=model, examples=tmp_path / "s") as agent:
         answer = agent.ask("Please tell me who lives in Lyon")
         assert answer.rows == (("Bo",),)
-        assert "'Lyon' in the place of 'Paris'" in " ".join(answer.notes)
+        assert "'Lyon' in place of 'Paris'" in " ".join(answer.notes)
         assert model.prompts == []
         assert agent.ask("Who lives in Paris?", settings={"verified": False}).sql == "SELECT 1"
         assert agent.ask("Who lived in Paris?").sql == "SELECT 1"

@@ -34,7 +34,7 @@ def test_a_misspelt_name_costs_no_request(tmp_path: Path) -> None:
     assert answer.sql == "SELECT city FROM customers ORDER BY city"
     assert [tuple(row) for row in answer.rows] == [("Bern",), ("Lyon",)]
     assert len(model.prompts) == 1
-    assert any("custmers was read as customers" in note for note in answer.notes)
+    assert any("custmers does not exist; read as customers" in note for note in answer.notes)
 
 
 def test_it_can_be_switched_off(tmp_path: Path) -> None:
