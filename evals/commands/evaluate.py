@@ -91,7 +91,7 @@ def warn_of_doubtful_verdicts(verdicts: Sequence[Verdict]) -> None:
     for verdict in failures[:MAX_IDS]:
         warn(f"note: {verdict.question.id} is not judged: {verdict.error}")
     if len(failures) > MAX_IDS:
-        warn(f"note: {len(failures) - MAX_IDS} more questions are not judged")
+        warn(f"note: further questions that are not judged: {len(failures) - MAX_IDS}")
     for verdict in [verdict for verdict in verdicts if verdict.question.disputed and verdict.ex is not None][:MAX_IDS]:
         outcome = f"{verdict.question.id}, counted {'right' if verdict.ex else 'wrong'}"
         warn(f"note: {outcome}, has a gold query that may be wrong: {verdict.question.disputed}")

@@ -89,7 +89,7 @@ def trial(
             share = f" (passes in {100 * failure['share']:.0f} % of its tries)" if failure["share"] else ""
             say(f"{failure['id']}: {failure['question']}: {failure['why']}{share}")
         if len(results["failed"]) > MAX_IDS:
-            say(f"and {len(results['failed']) - MAX_IDS} more questions fail")
+            say(f"further questions that fail: {len(results['failed']) - MAX_IDS}")
         say(str(out))
         if is_below_gate:
             warn(f"fewer than {100 * results['gate']['least']:g} % of questions pass (--gate)")
@@ -255,10 +255,10 @@ def judge_run(
                 say(f"agreement: {compute_agreement(pairs).text}" if pairs else unknown)
     say(f"{summary.calls} requests to the model; its proposals are in {run.verdict_file}")
     if summary.remaining:
-        warn(f"{summary.remaining} cases are left to judge: run the same command again")
+        warn(f"cases left to judge: {summary.remaining}; run the same command again")
     if summary.failures:
         case, reason = summary.failures[0]
-        warn(f"{len(summary.failures)} cases could not be judged; the first, {case.question.id}: {reason}")
+        warn(f"cases that could not be sent to the model: {len(summary.failures)}; {case.question.id}: {reason}")
     say(run.update_verdict_scores())
     if summary.failures:
         raise typer.Exit(1)

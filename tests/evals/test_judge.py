@@ -84,7 +84,7 @@ def test_disagreements_are_put_to_a_model_with_the_sides_swapped(run: Path, serv
 
 def test_what_was_judged_is_not_asked_again(run: Path, server: OpenAIServer) -> None:
     told = judge(server, run, "--calls", "3")
-    assert "1 cases are left to judge" in told
+    assert "cases left to judge: 1" in told
     assert len(server.requests) == 2
     judge(server, run)
     assert len(server.requests) == 4
@@ -115,7 +115,7 @@ def test_a_judge_that_prefers_a_side_is_not_believed(run: Path) -> None:
 def test_a_reply_that_cannot_be_read_leaves_it_unclear_and_a_server_that_is_down_says_so(run: Path) -> None:
     with OpenAIServer(lambda body: fails(500)) as server:
         told = judge(server, run)
-    assert "2 could not be sent to the model" in told
+    assert "cases that could not be sent to the model: 2" in told
     assert not (run / "verdicts.jsonl").exists()
     with OpenAIServer(lambda body: says("I would rather not say.")) as server:
         judge(server, run)
@@ -149,7 +149,7 @@ def test_only_decisions_on_the_run_are_taken_in_and_each_once(run: Path, tmp_pat
     assert re.search(r"verdicts written to \S+: 2 \(1 were already there\)", done.stdout)
     assert "rejected: decision 4 (Towns of clubs?): the verdict is about sparc, not spider" in done.stderr
     assert "rejected: decision 5 (Towns of clubs?): no question of spider dev has this id" in done.stderr
-    assert "rejected: decision 6 (Towns of clubs?): its query does not run" in done.stderr
+    assert "rejected: decision 6 (Towns of clubs?): the query does not run" in done.stderr
     assert re.search(r"verdicts written to \S+: 0 \(3 were already there\)", tableturn(*command).stdout)
     assert [found.verdict for found in read_rulings(run / "verdicts.jsonl")] == ["right", "wrong"]
 

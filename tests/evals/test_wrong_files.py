@@ -35,10 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (
-            ("eval", "--dataset", "q.yaml", *OFFLINE, "--record", "p.png"),
-            "p.png, line 1 is not a record of a model",
-        ),
+        (("eval", "--dataset", "q.yaml", *OFFLINE, "--record", "p.png"), "p.png, line 1: not a record of a model"),
         (("eval", "--dataset", "q.yaml", *OFFLINE, "--record", "notes.txt"), "notes.txt, line 1: not a record"),
         (("eval", "--dataset", "q.yaml", *OFFLINE, "--verdicts", "p.png"), "p.png is not a text file in UTF-8"),
         (("eval", "--dataset", "p.png", *OFFLINE), "p.png is not a text file in UTF-8"),
