@@ -82,7 +82,7 @@ class AuditTrail:
         except OSError as error:
             reason = error.strerror or error
             raise AuditError(
-                f"the audit trail {self.path} cannot be written ({reason}), so the answer is not given"
+                f"the answer is not given, because the audit trail {self.path} cannot be written: {reason}"
             ) from None
 
     def _open_file(self) -> FileIO:

@@ -73,7 +73,7 @@ AnnotatorOption = Annotated[
         "own address. Default: the model that answers.",
     ),
 ]
-PresetOption = Annotated[str | None, typer.Option("--preset", help="full, credit, craft, track or revision.")]
+PresetOption = Annotated[str | None, typer.Option("--preset", help="One of full, credit, craft, track, revision.")]
 SettingsOption = Annotated[
     Path | None, typer.Option("--settings", help="A TOML or JSON file of settings; they override the preset.")
 ]
@@ -143,7 +143,7 @@ class AccessOptions:
     ] = None
     otherwise: Annotated[
         list[str] | None,
-        typer.Option(help="A guess about files to decide otherwise, such as totals or sales.totals; repeatable."),
+        typer.Option(help="A guess about files to undo, such as totals or sales.totals; repeatable."),
     ] = None
     schemas: Annotated[
         str | None,

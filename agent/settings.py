@@ -46,16 +46,16 @@ EstimatedRows = Annotated[int, Field(ge=0, le=1_000_000_000_000_000)]
 
 REMOVED: dict[str, str] = {
     "annotation_calls": "a turn makes at most 10 such requests; `tableturn annotate` makes the rest",
-    "candidate_temperature": "it is 0.7",
-    "code_bytes": "it is 100,000",
-    "feedback_cell": "it is 80",
-    "feedback_rows": "it is 10",
-    "feedback_tokens": "it is 1,500",
+    "candidate_temperature": "it is always 0.7",
+    "code_bytes": "it is always 100,000",
+    "feedback_cell": "it is always 80",
+    "feedback_rows": "it is always 10",
+    "feedback_tokens": "it is always 1,500",
     "gate_confidence": "answers no longer need a minimum confidence",
     "gate_value_score": "only values that the question spells out are required",
-    "gate_warnings": "warnings are for people",
+    "gate_warnings": "warnings never cause a revision",
     "k_random": "use n_voted",
-    "revise_on": "an error, or an empty result with one value near to what was looked for, sends a query back",
+    "revise_on": "a query is revised after an error, or if it finds no rows and a value is like one of its own",
     "second_reading": "only the model reads the question",
     "tell_unheld": "an answer without rows names the value that is not in the data",
 }

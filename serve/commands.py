@@ -35,10 +35,10 @@ def commands() -> None:
 @expand_options(without=("user",))
 def serve(
     options: AgentOptions,
-    host: Annotated[str, typer.Option("--host", help="The address to listen on. Default: loopback only.")] = (
+    host: Annotated[str, typer.Option("--host", help="The address to listen on. Default: this machine only.")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port; 0 for any that is free.")] = 8000,
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="The port; 0 for any free port.")] = 8000,
     token: Annotated[
         str | None,
         typer.Option(
@@ -61,22 +61,20 @@ def serve(
     origin: Annotated[
         list[str] | None, typer.Option("--origin", help="The origin of another site that may call the API; repeatable.")
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Worker processes.")] = 1,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Number of worker processes.")] = 1,
     checkpoints: CheckpointsOption = None,
     retention_days: Annotated[
         float | None,
-        typer.Option("--retention-days", min=0.01, help="Delete conversations that were not used for this long."),
+        typer.Option("--retention-days", min=0.01, help="Delete conversations unused for this many days."),
     ] = None,
-    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Turns that one process runs at once.")] = 300,
-    rate: Annotated[int, typer.Option("--rate", min=1, help="Requests per minute for one person or address.")] = 600,
+    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Maximum turns at once in one process.")] = 300,
+    rate: Annotated[int, typer.Option("--rate", min=1, help="Maximum requests per minute from one client.")] = 600,
     dollars_a_day: Annotated[
         float | None,
-        typer.Option(
-            "--dollars-a-day", min=0, help="The most that the turns of a day may cost, in dollars; needs --price."
-        ),
+        typer.Option("--dollars-a-day", min=0, help="Maximum cost of all turns of a day, in dollars; needs --price."),
     ] = None,
     dollars_a_person: Annotated[
-        float | None, typer.Option("--dollars-a-person", min=0, help="The most that one person's turns may cost a day.")
+        float | None, typer.Option("--dollars-a-person", min=0, help="Maximum cost of one person's turns a day.")
     ] = None,
     price: PriceOption = None,
 ) -> None:

@@ -54,7 +54,7 @@ class ServerLimits:
 
     def __post_init__(self) -> None:
         if (self.dollars_a_day, self.dollars_a_person) != (None, None) and self.dollars_a_million is None:
-            raise SettingsError("a daily limit needs a price in dollars per million tokens, such as --price 0.25,2")
+            raise SettingsError("a daily limit in dollars needs a price per million tokens, such as --price 0.25,2")
 
     def dollars(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Return the cost in dollars of prompt and completion tokens."""

@@ -118,7 +118,7 @@ def _listen(host: str, port: int, backlog: int, port_option: str) -> socket.sock
         listener.listen(backlog)
     except OSError as error:
         listener.close()
-        why = {errno.EADDRINUSE: "is in use", errno.EACCES: "is not for this user"}.get(error.errno or 0)
+        why = {errno.EADDRINUSE: "is in use", errno.EACCES: "is not allowed for this user"}.get(error.errno or 0)
         if why is not None:
             raise SettingsError(f"port {port} {why}: choose another with {port_option}") from None
         raise SettingsError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from None

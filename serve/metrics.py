@@ -35,8 +35,8 @@ class Metrics:
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
         registry.register(_ADVICE)
-        self._turns = Counter("tableturn_turns", "Turns that ended, by how.", ["status"], registry=registry)
-        self._seconds = Histogram("tableturn_turn_seconds", "How long they took.", buckets=_SECONDS, registry=registry)
+        self._turns = Counter("tableturn_turns", "Turns that ended, by status.", ["status"], registry=registry)
+        self._seconds = Histogram("tableturn_turn_seconds", "Seconds of turns.", buckets=_SECONDS, registry=registry)
         self._calls = Counter("tableturn_model_calls", "Requests to models.", registry=registry)
         self._tokens = Counter("tableturn_tokens", "Tokens of prompts and replies.", ["kind"], registry=registry)
         self._refusals = Counter("tableturn_refused_queries", "Queries that were refused or failed.", registry=registry)

@@ -109,7 +109,7 @@ class RunningTurn:
         assert self.task is not None
         await asyncio.shield(self.task)
         if self.answer is None:
-            raise self.error or Internal("the turn ended without an answer")
+            raise self.error or Internal("the turn ended without an answer: ask again")
         return self.answer
 
 
@@ -181,7 +181,7 @@ class RunningTurns:
             raise TooMany("the server is busy: try again in a moment")
         own_count = owners.count(request.owner)
         if request.owner.person and own_count >= self._limits.at_once_a_person:
-            raise TooMany(f"{own_count} of your turns are running already: wait for one of them, or stop it")
+            raise TooMany(f"{own_count} of your questions are running already: wait for one of them, or stop it")
         id_ = uuid.uuid4().hex
         self._starts[id_] = request.owner
         try:

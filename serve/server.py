@@ -134,7 +134,7 @@ class Asker:
         """Return one of this person's turns, if the current rights allow it."""
         turn = await self.call_store(TurnStore.get_turn, id_)
         if not self.can_see_turn(turn):
-            raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
+            raise NotThere(f"your permissions have changed since turn {id_[:64]!r}: ask again")
         return turn
 
     def can_see_turn(self, turn: StoredTurn) -> bool:

@@ -59,7 +59,7 @@ R = TypeVar("R")
 TurnStatus = Literal["running", "answered", "failed", "stopped", "lost"]
 """`answered`: there is an answer, whatever it says. `lost`: its worker is gone; it can be asked again."""
 
-UNREACHABLE = "conversations cannot be stored or read at the moment"
+UNREACHABLE = "conversations cannot be stored or read at the moment: try again later"
 WORKER_SECONDS = 10.0  # a worker that has not been heard of for so long is gone
 
 _BUSY_SECONDS = 10.0
@@ -411,7 +411,7 @@ class TurnStore:
             try:
                 connection.execute(insert(TURNS).values(self._make_turn_row(request.owner, turn)))
             except IntegrityError:
-                raise Busy("this thread is taking a turn: wait for it, or stop it") from None
+                raise Busy("this conversation is answering a question: wait for the answer, or stop it") from None
         return turn
 
     def end_turn(
@@ -424,7 +424,7 @@ class TurnStore:
         if answer is not None:
             values["answer"] = dump(answer)
         if not self._execute(update(TURNS).where(TURNS.c.id == turn.id).values(**values)):
-            raise NotThere("this turn was deleted while it ran")
+            raise NotThere("this conversation was deleted while its turn ran")
         return ended_turn
 
     def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
@@ -432,7 +432,7 @@ class TurnStore:
         id_, now = uuid.uuid4().hex, time.time()
         with self._begin() as connection:
             if connection.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
-                raise NotThere("the turn was deleted while the query ran")
+                raise NotThere("this conversation was deleted while the query ran")
             again: dict[str, Any] = {"rights": answer.rights, "wording": of.wording}
             turn = StoredTurn(id_, of.thread, answer.question, "", "answered", now, now, answer, **again)
             connection.execute(insert(TURNS).values(self._make_turn_row(owner, turn)))

@@ -129,7 +129,7 @@ def offer_approval(wording: str) -> str:
 def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     entries = next(filter(None, (item.answer.proposals for item in reversed(answers.history))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(entries):
-        raise SettingsError(f"there is no suggestion {number or 'to accept'}: a corrected query may bring some")
+        raise SettingsError(f"there is no suggestion {number or 'to accept'}: correct a query to get suggestions")
     save = partial(verbs.save_knowledge_entry, entries[int(number) - 1])
     return save_and_describe_entry(save, answers.resources, answers.cancellation)
 
@@ -164,7 +164,7 @@ def _list_lessons(answers: ConversationAnswers, args: str) -> str:
     lessons = {str(number): lesson for number, lesson in enumerate(verbs.list_lessons(answers.resources), 1)}
     answers.lessons = {number: lesson.id for number, lesson in lessons.items()}
     lines = [f"{number}. {lesson.lines}" for number, lesson in lessons.items()]
-    return "\n".join(lines) or "nothing is saved yet: /approve and /note save"
+    return "\n".join(lines) or "nothing is saved yet: /approve saves an answer, /note a definition"
 
 
 def _edit_lesson(answers: ConversationAnswers, args: str) -> str:

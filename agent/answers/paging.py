@@ -124,7 +124,7 @@ class _StoredResult:
     def start(self, columns: tuple[str, ...]) -> None:
         """Create an empty table for a result with these columns."""
         if len(columns) > _MOST_COLUMNS:
-            raise ResultTooLarge(f"the result has {len(columns):,} columns; pages show at most {_MOST_COLUMNS:,}")
+            raise ResultTooLarge(f"the result has over {_MOST_COLUMNS:,} columns, too many for pages: export it")
         self.columns, self.bytes, self.count = columns, 0, 0
         self._durations = set(range(len(columns)))
         names = ", ".join(f"c{number}" for number in range(len(columns)))
@@ -270,7 +270,7 @@ class PagedResultCache:
         """Read the rows of an answer into a new result; run the query if rows are missing."""
         answer, resources, limit = paged.answer, paged.resources, paged.limit
         if not answer.answered:
-            raise ExportError("there are no rows to show")
+            raise ExportError("there are no rows to show: this turn has no answer")
         result = _StoredResult(answer, self._most_bytes // 2)
         try:
             if answer.sql is None or not (answer.withheld or (answer.truncated and paged.need > len(answer.rows))):

@@ -64,7 +64,7 @@ class OutputOptions:
         bool,
         typer.Option("--explain", help="Say what the answer is based on, what the SQL computes, and what was tried."),
     ] = False
-    limit: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="The most rows to show or write.")] = None
+    limit: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="Maximum rows to show or write.")] = None
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the SQL and what it would read, without running it.")
     ] = False
@@ -130,9 +130,9 @@ def lessons(
     note: Annotated[str | None, typer.Option(help="Save a definition: WORD means MEANING.")] = None,
     edit: Annotated[
         tuple[str, str] | None,
-        typer.Option(help="The name or id of one, and its new question, SQL or meaning."),
+        typer.Option(help="Name or id of a saved answer or definition, and its new question, SQL or meaning."),
     ] = None,
-    forget: Annotated[str | None, typer.Option(help="The name or id of one to remove.")] = None,
+    forget: Annotated[str | None, typer.Option(help="Name or id of a saved answer or definition to remove.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List saved answers and definitions; add, change or remove one of them."""

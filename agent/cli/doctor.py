@@ -175,12 +175,12 @@ def _check_trust_bound(db: str | None, spec: str | None, base_url: str | None, o
     path = trust.get_trust_file_path()
     bounds = trust.read_trust_bounds(path) if path else ()
     if db is None or not bounds:
-        return CheckResult("trust", "ok", "no bound is set: no answer is marked trusted")
+        return CheckResult("trust", "ok", "no answer is marked trusted before `tableturn trust fit` is run")
     with options.open_database(db) as database, SQLAgent(database, model=spec, base_url=base_url) as agent:
         resources = agent.resources
         bound = trust.find_trust_bound(bounds, database_identity(database), resources.translator(agent.settings).model)
         if bound is None:
-            missing = "no bound is set for this database and model: no answer is marked trusted"
+            missing = "`tableturn trust fit` was not run for this database and model: no answer is marked trusted"
             return CheckResult("trust", "ok", missing)
         if reason := trust.explain_inapplicable_bound(bound, trust.compute_fingerprints(resources, agent.settings)):
             return CheckResult("trust", "note", reason)

@@ -56,9 +56,9 @@ class CompletionOptions(StoreOptions):
     """Command-line options for rewriting the questions of an example store."""
 
     store: Annotated[str | None, typer.Argument(help="The store: a folder, or a Chroma server's URL.")] = None
-    model: Annotated[str | None, typer.Option(help="As for ask; a model is needed.")] = None
+    model: Annotated[str | None, typer.Option(help="A chat model, as for ask; required.")] = None
     base_url: UrlOption = None
-    calls: Annotated[int, typer.Option(min=1, help="The most requests to make; retries count.")] = 100_000
+    calls: Annotated[int, typer.Option(min=1, help="Maximum number of requests; retries count.")] = 100_000
     jobs: Annotated[int, typer.Option(min=1, help="Dialogues or questions to process at once.")] = 4
     as_json: JsonOption = False
 
@@ -257,9 +257,9 @@ def _rewrite_questions(options: CompletionOptions, form: Literal["rephrased", "s
         say(json.dumps(asdict(outcome)))
         return
     remaining_count = outcome.pairs - outcome.done
-    say(f"{outcome.done} of {outcome.pairs} pairs are {form}, {outcome.calls} calls")
+    say(f"{outcome.done} of {outcome.pairs} pairs are {form}, after {outcome.calls} requests to the model")
     if remaining_count:
-        reason = f"{outcome.failed} replies could not be used" if outcome.failed else "the calls were used up"
+        reason = f"{outcome.failed} replies could not be used" if outcome.failed else "--calls was reached"
         say(f"{remaining_count} remain ({reason}): run the command again to continue")
 
 
@@ -269,7 +269,7 @@ def list_(
     store_options: StoreOptions,
     database: Annotated[str | None, typer.Option(help="Only examples of this database.")] = None,
     source: Annotated[str | None, typer.Option(help="Only examples from this source, such as approved.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="The most examples to list.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of examples to list.")] = 100,
     as_json: JsonOption = False,
 ) -> None:
     """List examples with their identifiers."""
@@ -284,8 +284,8 @@ def search(
     options: AccessOptions,
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
     db: Annotated[str | None, typer.Option(help="The database that the question is for.")] = None,
-    by: Annotated[str, typer.Option(help="skeleton, question, draft, voted or random.")] = "skeleton",
-    draft: Annotated[str, typer.Option(help="A first SQL for the question, for --by draft.")] = "",
+    by: Annotated[str, typer.Option(help="How to choose: skeleton, question, draft, voted or random.")] = "skeleton",
+    draft: Annotated[str, typer.Option(help="A first query for the question, for --by draft.")] = "",
     simplified: Annotated[str, typer.Option(help="The question in plain common words.")] = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -327,7 +327,7 @@ def remove(
         count = examples.remove(ids)
     say(f"removed {count}")
     if missing := len(set(ids)) - count:
-        warn(f"tableturn: {missing} of these ids has no example: `tableturn examples list` shows the ids")
+        warn(f"tableturn: ids without an example: {missing}; `tableturn examples list` shows the ids")
         raise typer.Exit(1)
 
 

@@ -83,7 +83,7 @@ def check(
         note = f", {len(unchecked)} not checked" if unchecked else ""
         valid = len(definitions.entries) - len(failures) - len(unchecked)
         say(f"definitions: {valid} valid, {len(problems)} invalid{note}")
-        say(f"verified queries: {len(results) - len(queries)} run, {len(queries)} do not")
+        say(f"verified queries: {len(results) - len(queries)} run, {len(queries)} fail")
     raise typer.Exit(1 if faults else 0)
 
 
@@ -122,7 +122,7 @@ def suggest(
             "database server records (pg_stat_statements, performance_schema); repeatable.",
         ),
     ],
-    least: Annotated[int, typer.Option(min=1, help="The least number of queries that must contain a suggestion.")] = 2,
+    least: Annotated[int, typer.Option(min=1, help="Suggest only what occurs in at least this many queries.")] = 2,
     as_json: JsonOption = False,
 ) -> None:
     """Suggest joins, terms and metrics from a log of queries.
@@ -145,7 +145,7 @@ def suggest(
             for query in suggestion.queries:
                 say(f"    {' '.join(query.split())[:160]}")
     if not as_json and not suggestions:
-        say(f"nothing occurs in {least} or more of the queries that were read ({len(queries):,})")
+        say(f"no suggestions: nothing occurs in {least} or more of the {len(queries):,} queries that were read")
 
 
 @app.command()

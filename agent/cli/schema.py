@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 @expand_options()
 def annotate(
     options: DatabaseOptions,
-    model: Annotated[str | None, typer.Option(help="As for ask; a model is needed.")] = None,
+    model: Annotated[str | None, typer.Option(help="A chat model, as for ask; required.")] = None,
     base_url: UrlOption = None,
     calls: Annotated[
         int,
-        typer.Option(min=0, max=1_000, help="The most tasks to give the model; each is tried up to three times."),
+        typer.Option(min=0, max=1_000, help="Maximum number of tasks for the model; each is tried up to three times."),
     ] = 100,
     again: Annotated[
         bool,
@@ -80,11 +80,11 @@ def annotate(
     columns = format_count(counts["columns"], "column", "columns")
     say(f"{tables} and {columns} described, {format_count(counts['calls'], 'call', 'calls')}")
     if progress.cut:
-        say(f"{progress.cut} replies were cut at the output limit; what they lacked was asked for again")
+        say(f"{progress.cut} replies were cut at the output limit; the missing descriptions were requested again")
     if progress.unusable:
-        say(f"{progress.unusable} replies described nothing: use --again, or another model")
+        say(f"{progress.unusable} replies had no descriptions: use --again, or another model")
     if progress.remaining:
-        say(f"{progress.remaining} remain: run the command again to continue")
+        say(f"{progress.remaining} tables and columns are not described yet: run the command again to continue")
 
 
 _WINDOWS = 4  # windows of a long history that are gone through: what lies further back has no more say in the last one
@@ -101,7 +101,7 @@ def link(
         ),
     ] = None,
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="The least probability of items to keep; 0 keeps all.")
+        float, typer.Option(min=0, max=1, help="Minimum probability of tables and columns to keep; 0 keeps all.")
     ] = 0.1,
     annotations: Annotated[
         bool, typer.Option("--annotations", help="Link with the descriptions that a model wrote last.")

@@ -54,7 +54,7 @@ def annotate(run: Run) -> Body[list[str]]:
         note = f"; {progress.cut} descriptions were cut at max_output_tokens" if progress.cut else ""
         notes.append(f"{progress.remaining} columns and tables are not described yet{note}")
     if progress.unusable:
-        notes.append(f"{progress.unusable} replies described nothing: `tableturn annotate --again` asks again")
+        notes.append(f"{progress.unusable} replies had no descriptions: `tableturn annotate --again` asks again")
     return notes
 
 

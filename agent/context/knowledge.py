@@ -47,7 +47,7 @@ def note_ignored_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
     names = [f"“{entry.name}”" for entry in selection.entries if entry.kind in ("term", "metric")]
     if not names:
         return ()
-    return (f"not understood: the offline translator reads no definitions, and {', '.join(names)} has one",)
+    return (f"definitions not used: {', '.join(names)}; the offline translator cannot read definitions",)
 
 
 @with_fallback("knowledge", "")
@@ -72,7 +72,7 @@ def list_problem_notes(run: Run) -> tuple[str, ...]:
     if knowledge is None or not knowledge.problems:
         return ()
     entries = format_count(len(knowledge.problems), "entry", "entries")
-    return (f"{entries} of the knowledge file left out: `tableturn knowledge check` says why",)
+    return (f"{entries} of the knowledge file ignored: `tableturn knowledge check` says why",)
 
 
 @with_fallback("knowledge", ())

@@ -65,7 +65,7 @@ def make_unread_turns_note(state: AgentState, run: Run) -> str:
     """Return a note on earlier turns that this person may not see; '' if there are none."""
     unread = len(_read_past_turn_records(state)) - len(list_readable_turns(state, run))
     turns = format_count(unread, "earlier turn was", "earlier turns were")
-    return f"{turns} left out: made under other permissions than these, or for somebody else" if unread else ""
+    return f"{turns} left out, because other permissions were in force or somebody else asked" if unread else ""
 
 
 def get_full_question(turn: Turn) -> str:

@@ -168,4 +168,4 @@ def get_rejection_reason(attempt: Attempt, previous: Attempt, code: CodeResult |
         return None
     if previous.differences and not attempt.differences:
         return None
-    return "does not fix what was wrong with the one before"
+    return "does not correct the fault of the query before it"

@@ -37,7 +37,7 @@ def make_row_ledger(
     if turn.approve or settings.approve or settings.ledger == "off" or result is None:
         return None
     if result.withheld:
-        return Ledger(not_counted=("the rows: what the query gives may not leave",))
+        return Ledger(not_counted=("the rows: the query's result may not be sent to a model",))
     ran = load_usage(state).get("execute")
     beginning = [begin] if begin is not None else []
     until = time.monotonic() + min(max(SHORTEST_SECONDS, ran.seconds if ran is not None else 0.0), LONGEST_SECONDS)
@@ -47,15 +47,15 @@ def make_row_ledger(
             beginning.pop()()
         seconds = until - time.monotonic()
         if seconds <= 0:
-            raise NotCountedError("it took too long")
+            raise NotCountedError("the count took too long")
         limits = replace(settings.limits, seconds=min(seconds, settings.limits.seconds))
         try:
             table = resources.masked_database.execute(sql, limits, run.cancellation)
         except QueryError as error:
             # The engine's own words may quote a value.
-            raise NotCountedError("it took too long" if error.kind == "timeout" else "it could not be run") from None
+            raise NotCountedError("the count took too long" if error.kind == "timeout" else "counting failed") from None
         if table.withheld or table.truncated:
-            raise NotCountedError("its result is withheld" if table.withheld else "there are too many groups")
+            raise NotCountedError("the count is withheld" if table.withheld else "there are too many groups")
         return table.rows
 
     def find_newest(table: str, column: str) -> str:

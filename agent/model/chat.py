@@ -145,7 +145,7 @@ def _parse_reply(task: Task[R], message: AIMessage) -> R:
     text = get_text(message)
     if len(text) > REPLY_LIMIT:
         raise ReplyError(
-            f"the model's reply has {len(text):,} characters, and at most {REPLY_LIMIT:,} are read",
+            f"the model's reply has {len(text):,} characters, and the limit is {REPLY_LIMIT:,}: ask for less",
             "malformed",
             "It was far too long. Write one short query.",
         )

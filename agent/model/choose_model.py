@@ -141,10 +141,10 @@ def _find_served_model(base_url: str) -> str:
         raise ModelError(f"no server answers at {base_url}: check the address and that the server runs") from error
     except openai.OpenAIError as error:
         raise ModelError(
-            f"the server at {base_url} does not list its models ({_shorten_error(error)}): name one, as openai:NAME"
+            f"the server at {base_url} does not list its models ({_shorten_error(error)}): name a model, as openai:NAME"
         ) from error
     if not model:
-        raise ModelError(f"the server at {base_url} has no model loaded: load one, or name one as openai:NAME")
+        raise ModelError(f"the server at {base_url} has no model loaded: load a model, or name one as openai:NAME")
     return model
 
 

@@ -69,7 +69,7 @@ def read_records(path: Path) -> Sequence[ModelRunRecord]:
             records.append(_READER.validate_json(line))
         except ValidationError as error:
             why = describe_fault(error.errors()[0])
-            raise SettingsError(f"{path}, line {number}: not a record of a model: {why}") from error
+            raise SettingsError(f"{path}, line {number}: not a record of a model ({why}); name another file") from error
     return records
 
 

@@ -51,7 +51,7 @@ class TurnBudget(NamedTuple):
         self.check_requests_left()
         tokens = self.tokens - prompt_tokens
         if tokens < LEAST_REPLY:
-            raise BudgetReached("this question has used up its tokens (turn_tokens)")
+            raise BudgetReached("this question has used up its tokens: ask for less, or raise turn_tokens")
         return tokens if limit is None else min(tokens, limit)
 
     def check_time_left(self) -> None:
@@ -62,7 +62,7 @@ class TurnBudget(NamedTuple):
     def check_requests_left(self) -> None:
         """Raise `BudgetReached` if no request is left."""
         if not self.calls:
-            raise BudgetReached("this question has used up its model requests (turn_calls)")
+            raise BudgetReached("this question has used up its model requests: ask for less, or raise turn_calls")
 
 
 @dataclass
@@ -96,7 +96,7 @@ class TaskAllowance:
         """Count a request before it is sent; raise `BudgetReached` if no budget is left."""
         self.budget.check_time_left()
         if self.called_off:
-            raise BudgetReached("the model took too long to reply (request_seconds)")
+            raise BudgetReached("the model took too long to reply: try again, or raise request_seconds")
         self.remaining_budget.check_requests_left()
         self.usage += Usage(1)
 

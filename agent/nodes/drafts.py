@@ -102,7 +102,7 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
     over_budget = [draft.stop for draft in drafts if draft.stop and draft.stop.kind == "budget"]
     if len(over_budget) == len(drafts) and not earlier:
         turn = replace(turn, candidates=len(drafts) // 2)
-        note = f"{len(drafts)} queries side by side were more than the limits allow: fewer were written"
+        note = f"fewer queries were written, because the limits do not allow {len(drafts)} at once"
         return update | make_update(
             "candidate" if turn.candidates > 1 else "retrieve", turn, [note], drafts=Overwrite([])
         )

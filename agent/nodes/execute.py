@@ -80,7 +80,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         retry = yield from do(partial(estimate_and_run_query, correction.sql))
         if not isinstance(retry[1], QueryError):
             sql, (cost, outcome) = correction.sql, retry
-            notes = [f"{name} was read as {correct}" for name, correct in correction.names.items()]
+            notes = [f"{name} does not exist; read as {correct}" for name, correct in correction.names.items()]
     if run.settings.gate and not (is_edited or needs_approval or isinstance(outcome, QueryError)) and '"' in sql:
         names = yield from do(partial(_find_misread_names, sql, run))
         # One revision may bring the right name; if it does not, the answer says what was read.

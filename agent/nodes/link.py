@@ -129,9 +129,9 @@ def _list_unused_knowledge_notes(selection: SelectedEntries, turn: Turn, run: Ru
     """Return notes on knowledge and on the question's evidence that are not used."""
     notes = list(list_problem_notes(run)) if selection.entries or selection.left_out else []
     if selection.left_out:
-        notes.append(f"{selection.left_out} more definitions had no room (knowledge_tokens)")
+        notes.append(f"{selection.left_out} more definitions were left out: raise knowledge_tokens to use them")
     if turn.evidence and not run.translator.reads_examples:
-        notes.append("the notes to the question were not read: the offline translator reads none")
+        notes.append("the notes to the question were not used: the offline translator cannot read notes")
     return notes
 
 
@@ -186,5 +186,5 @@ def describe_verified_answer(answer: VerifiedAnswer) -> str:
     example = answer.example
     by = f", by {example.author}" if example.author else ""
     on = f" on {example.added:%Y-%m-%d}" if example.added else ""
-    values = ", ".join(f"{now!r} in the place of {before!r}" for before, now in answer.changed)
+    values = ", ".join(f"{now!r} in place of {before!r}" for before, now in answer.changed)
     return f"answered by the query verified for {example.question!r}{by}{on}{f', with {values}' if values else ''}"

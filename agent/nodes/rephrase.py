@@ -179,7 +179,7 @@ def _make_weak_model_note(run: Run) -> Body[str]:
     score = yield from do(lambda: call_with_fallback("confidence", lambda: read_model_score(model, path), None))
     if score is None or not score.is_weak:
         return ""
-    return f"asked twice, as {model} is recorded to be right on {score.right} of {score.n} questions"
+    return f"{model} was asked twice, because so far it was right on only {score.right} of {score.n} questions"
 
 
 def _read_question(state: AgentState) -> tuple[str, HumanMessage | None]:

@@ -69,7 +69,7 @@ def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
     run.emit({"event": "retrieved", "examples": len(examples), "own": own_count})
     if own_count:
         approved = format_count(own_count, "approved example", "approved examples")
-        notes.append(f"{approved} of this database shown to the model")
+        notes.append(f"the model was shown {approved} of this database")
     return make_update(then, replace(turn, examples=examples), notes)
 
 

@@ -100,7 +100,7 @@ def _explain_query(state: AgentState, turn: Turn, attempt: Attempt, run: Run) ->
     Nor does it cost the turn the revision that the explanation is for.
     """
     if (yield from do(get_remaining_requests)) < _WITH_REVISION:
-        note = "the query was not explained: the last request to the model is for the correction (turn_calls)"
+        note = "the query was not explained: the last request to the model is kept for the correction (turn_calls)"
         return Done(Explanation(""), (note,))
     schema = yield from select_prompt_schema(state, run)
     question, wording = turn.question, turn.rephrasing.rephrased

@@ -215,7 +215,7 @@ class JudgeAgreement:
     def text(self) -> str:
         """The agreement as one line of text."""
         kappa = "-" if self.kappa is None else f"{self.kappa:.2f}"
-        phrases = [f"{self.agreed} of {self.n} verdicts as given (kappa {kappa})"]
+        phrases = [f"the judge agrees with {self.agreed} of {self.n} verdicts (kappa {kappa})"]
         for name, share in (("wrong answers found", self.wrong_found), ("right answers kept", self.right_kept)):
             phrases += [] if share is None else [f"{name} {100 * share:.0f} %"]
         return ", ".join(phrases)

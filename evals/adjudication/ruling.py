@@ -284,7 +284,7 @@ def select_new_decisions(
 def _explain_inapplicable_ruling(ruling: Ruling, dataset: Dataset) -> str:
     """Return why a ruling cannot apply to the dataset, or ''."""
     if ruling.dataset not in ("", dataset.name):
-        return f"it is about {ruling.dataset}, not {dataset.name}"
+        return f"the verdict is about {ruling.dataset}, not {dataset.name}"
     question = next((question for question in dataset.questions if is_ruling_on(ruling, question, dataset)), None)
     if question is None:
         return f"no question of {dataset.name} {dataset.split} has this id, text and gold"
@@ -293,5 +293,5 @@ def _explain_inapplicable_ruling(ruling: Ruling, dataset: Dataset) -> str:
             try:
                 database.execute(join_operators(ruling.sql), Limits(seconds=30.0, rows=1))
             except QueryError as error:
-                return f"its query does not run, so it cannot be right: {error}"
+                return f"the query does not run, so it cannot be right: {error}"
     return ""

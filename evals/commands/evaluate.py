@@ -36,9 +36,9 @@ DataOption = Annotated[
     Path | None, typer.Option(envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
 ]
 DatasetOption = Annotated[str, typer.Option(help="A benchmark's name, or a file of your own questions.")]
-SplitOption = Annotated[str, typer.Option(help="Which part of the benchmark.")]
+SplitOption = Annotated[str, typer.Option(help="Which part of the benchmark, such as dev.")]
 LimitOption = Annotated[
-    int | None, typer.Option(min=1, help="The number of interactions to use, from the start. Default: all.")
+    int | None, typer.Option(min=1, help="Use only the first interactions, as many as this. Default: all.")
 ]
 WithoutOption = Annotated[list[str] | None, typer.Option(help="Leave out a database; repeatable.")]
 ExamplesOption = Annotated[str | None, typer.Option(help="An example store.")]
@@ -56,14 +56,14 @@ VerdictsOption = Annotated[
 class AnsweringOptions:
     """Command-line options for what answers the questions of a run."""
 
-    model: Annotated[str | None, typer.Option(help="As for ask; or stored replies, replay:FILE,FILE.")] = None
+    model: Annotated[str | None, typer.Option(help="A model, as for ask; or stored replies, replay:FILE,FILE.")] = None
     preset: PresetOption = None
     settings: SettingsOption = None
     examples: ExamplesOption = None
     embedding: EmbeddingOption = "hashed"
     base_url: UrlOption = None
     annotator: AnnotatorOption = None
-    jobs: Annotated[int, typer.Option(min=1, help="Interactions to run at once.")] = 4
+    jobs: Annotated[int, typer.Option(min=1, help="Number of interactions to run at once.")] = 4
 
     def read_settings(self) -> dict[str, Any]:
         """Return the fields of the settings file; {} if no file is given."""
@@ -91,7 +91,7 @@ def warn_of_doubtful_verdicts(verdicts: Sequence[Verdict]) -> None:
     for verdict in failures[:MAX_IDS]:
         warn(f"note: {verdict.question.id} is not judged: {verdict.error}")
     if len(failures) > MAX_IDS:
-        warn(f"note: {len(failures) - MAX_IDS} more are not judged")
+        warn(f"note: further questions that are not judged: {len(failures) - MAX_IDS}")
     for verdict in [verdict for verdict in verdicts if verdict.question.disputed and verdict.ex is not None][:MAX_IDS]:
         outcome = f"{verdict.question.id}, counted {'right' if verdict.ex else 'wrong'}"
         warn(f"note: {outcome}, has a gold query that may be wrong: {verdict.question.disputed}")
@@ -128,7 +128,7 @@ def evaluate(
         typer.Option(help="zero-shot, random-examples, random-dialogues or langchain, instead of the agent."),
     ] = None,
     history: Annotated[Literal["predicted", "gold"], typer.Option(help="The SQL that later turns see.")] = "predicted",
-    engine: Annotated[Literal["local", "ray"], typer.Option(help="Where to run; ray is an extra.")] = "local",
+    engine: Annotated[Literal["local", "ray"], typer.Option(help="On this machine or a Ray cluster.")] = "local",
     out: Annotated[Path, typer.Option(help="Folder of the run; give the same one to resume.")] = Path("eval-run"),
     price: PriceOption = None,
     data: DataOption = None,
@@ -272,7 +272,7 @@ def models(
         say(json.dumps(standings))
         return
     if not standings:
-        say(f"nothing in {path} yet: `tableturn eval`, `tableturn trial` and approved answers add to it")
+        say(f"no records in {path} yet: `tableturn eval`, `tableturn trial` and approved answers add them")
         return
     from rich.console import Console
     from rich.table import Table
@@ -357,7 +357,7 @@ def experiment(
 
 def impact(
     before: Annotated[str, typer.Option(help="The old state: a database, by its path or URL.")],
-    after: Annotated[str, typer.Option(help="The new state: likewise.")],
+    after: Annotated[str, typer.Option(help="The new state: a path or URL, too.")],
     history: Annotated[
         list[Path] | None,
         typer.Option(help="Past answers: an audit trail, SQL, or the folder of a trial or a run; repeatable."),
@@ -404,7 +404,7 @@ def impact(
 def _print_answer_change(change: Change) -> None:
     past = change.past
     origin = ", ".join(part for part in (past.user, past.time, past.source) if part)
-    effect = "only a model can tell" if change.kind == "unsettled" else change.kind
+    effect = "unknown without a model" if change.kind == "unsettled" else change.kind
     say(f"{past.question or past.sql} ({origin})\n  {effect}: {change.why}")
     for name, result, other_side in (("before", change.before, change.after), ("now", change.after, change.before)):
         if result is None or change.kind == "unsettled":

@@ -89,7 +89,7 @@ def trial(
             share = f" (passes in {100 * failure['share']:.0f} % of its tries)" if failure["share"] else ""
             say(f"{failure['id']}: {failure['question']}: {failure['why']}{share}")
         if len(results["failed"]) > MAX_IDS:
-            say(f"and {len(results['failed']) - MAX_IDS} more")
+            say(f"further questions that fail: {len(results['failed']) - MAX_IDS}")
         say(str(out))
         if is_below_gate:
             warn(f"fewer than {100 * results['gate']['least']:g} % of questions pass (--gate)")
@@ -111,7 +111,7 @@ trust_app = typer.Typer(
     help="Mark answers as trusted, with a limit on how many are wrong, from labelled questions of your own."
 )
 
-TrustOption = Annotated[Path | None, typer.Option(help="The file of bounds. Default: trust.json in your data folder.")]
+TrustOption = Annotated[Path | None, typer.Option(help="File of bounds. Default: trust.json in your data folder.")]
 
 
 @trust_app.command()
@@ -166,7 +166,7 @@ def show(trust: TrustOption = None, as_json: JsonOption = False) -> None:
         say(json.dumps([asdict(bound) for bound in bounds]))
         return
     if not bounds:
-        say(f"no bounds in {path}: run `tableturn trust fit` to set one")
+        say(f"no limit on wrong answers in {path}: `tableturn trust fit` sets one")
     for bound in bounds:
         say(_describe_trust_bound(bound))
 
@@ -176,7 +176,7 @@ def _find_trust_file(file: Path | None, fields: dict[str, object]) -> Path:
 
     path = get_trust_file_path(file or str(fields.get("trust", "")))
     if path is None:
-        raise SettingsError("bounds are turned off by the setting `trust`: name a file with --trust")
+        raise SettingsError("the setting `trust` turns trust bounds off: name a file with --trust")
     return path
 
 
@@ -184,7 +184,7 @@ def _describe_trust_bound(bound: TrustBound) -> str:
     head, labels = f"{bound.database}, {bound.model}: ", f"{bound.labels} labelled"
     if bound.level is None:
         count = format_count(bound.labels, "labelled answer", "labelled answers")
-        return f"{head}nothing is marked trusted: {count}, {bound.wrong} wrong; at least {bound.missing} more needed"
+        return f"{head}no answer is marked trusted: {count}, {bound.wrong} wrong; at least {bound.missing} more needed"
     guarantee = f"at most {bound.alpha:.0%} wrong at {bound.certainty:.0%} certainty; set {bound.time}"
     counts = f"{bound.trusted} of {labels} ones ({bound.trusted_wrong} wrong)"
     return f"{head}answers with a confidence of {bound.level:.3f} or more are marked trusted, {counts}: {guarantee}"
@@ -199,7 +199,7 @@ def judge_run(
     folder: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     options: AnsweringOptions,
     verdicts: VerdictsOption = None,
-    calls: Annotated[int | None, typer.Option(min=2, help="The most requests to make; each case takes two.")] = None,
+    calls: Annotated[int | None, typer.Option(min=2, help="Maximum number of requests; each case takes two.")] = None,
     data: DataOption = None,
 ) -> None:
     """Ask a model about each disagreement twice, and save its replies as proposals.
@@ -251,14 +251,14 @@ def judge_run(
             judge_cases(some, run.dataset, translator, store_opinions, jobs=options.jobs, calls=calls, summary=summary)
             if is_decided:
                 pairs: list[tuple[Word, Word]] = [(words[case], opinions[case]) for case in words if case in opinions]
-                unknown = "agreement unknown: no verdicts on this run yet"
+                unknown = "agreement unknown: no person has judged answers of this run yet"
                 say(f"agreement: {compute_agreement(pairs).text}" if pairs else unknown)
-    say(f"{summary.calls} calls; proposals are in {run.verdict_file}")
+    say(f"{summary.calls} requests to the model; its proposals are in {run.verdict_file}")
     if summary.remaining:
-        warn(f"{summary.remaining} left to judge: run the same command again")
+        warn(f"cases left to judge: {summary.remaining}; run the same command again")
     if summary.failures:
         case, reason = summary.failures[0]
-        warn(f"{len(summary.failures)} could not be sent to the model; {case.question.id}: {reason}")
+        warn(f"cases that could not be sent to the model: {len(summary.failures)}; {case.question.id}: {reason}")
     say(run.update_verdict_scores())
     if summary.failures:
         raise typer.Exit(1)

@@ -87,8 +87,8 @@ class Dataset:
         for path in (root / location for root in self.databases for location in (f"{name}/{name}.sqlite", name)):
             if path.is_file():
                 return path
-        folders = ", ".join(map(str, self.databases)) or "no folder at all"
-        raise DatabaseUnavailable(f"{label}: no database {hide_url_secrets(name)!r}; looked in {folders}")
+        folders = ", ".join(map(str, self.databases)) or "any folder"
+        raise DatabaseUnavailable(f"{label}: there is no database {hide_url_secrets(name)!r} in {folders}")
 
     def place(self, name: str) -> str | Path:
         """Return the path or URL at which a database is opened."""
@@ -124,7 +124,7 @@ class Dataset:
         if databases is None:
             return self
         if self.root is None:
-            raise SettingsError(f"{self.name} names its databases: give a file that names those in {databases} instead")
+            raise SettingsError(f"{self.name} names databases by path: give a file that names those in {databases}")
         return replace(self, databases=(databases,))
 
 

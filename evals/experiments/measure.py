@@ -169,8 +169,8 @@ def explain_missing_examples(needs: Needs, place: str | None, embedding: str) ->
         pairs = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
     if len(pairs) < ENOUGH_SHARED:
         return (
-            f"the {len(pairs)} imported pairs of the example store {place} are too few to choose from, so that "
-            f"built-in ones would be shown with them: it takes {ENOUGH_SHARED}, which {_MAKES['pairs']} adds"
+            f"the {len(pairs)} imported pairs of the example store {place} are too few to choose from, and "
+            f"built-in ones would be shown with them: {ENOUGH_SHARED} are needed; {_MAKES['pairs']} adds them"
         )
     if needs == "simplified":
         usable = [pair for pair in pairs if pair.simplified]
@@ -179,7 +179,7 @@ def explain_missing_examples(needs: Needs, place: str | None, embedding: str) ->
         usable = [pair for pair in pairs if needs == "pairs" or (pair.rephrased and pair.database_schema)]
     if len(usable) >= ENOUGH * len(pairs):
         return ""
-    return f"of the {len(pairs)} pairs of the example store {place} {len(usable)} are {needs}: {_MAKES[needs]} goes on"
+    return f"only {len(usable)} of {len(pairs)} pairs of the example store {place} are {needs}: run {_MAKES[needs]}"
 
 
 _COLUMNS = (13, 21, 30, 47, 57, 67, 83)  # how many columns the databases of Track-SQL's table 15 have

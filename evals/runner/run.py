@@ -73,7 +73,7 @@ class RunJournal(ClosingContext):
             pass
         except OSError as error:
             self._file.close()
-            raise SettingsError(f"{path} is being written by another run") from error
+            raise SettingsError(f"{path} is in use by another run: name another folder with --out") from error
         # A line that a killed run left half written is cut off; its question is asked again.
         self._file.truncate(len(_read_whole_lines(path)))
 
@@ -205,7 +205,7 @@ def check_output_folder(spec: RunSpec, dataset: Dataset, part: Dataset, out: Pat
     if differences := sorted(n for n in names if _resolve(old_spec.get(n), folder) != _resolve(new_spec.get(n), "")):
         theirs, ours = (", ".join(f"{n}={run.get(n) or 'none'}" for n in differences) for run in (old_spec, new_spec))
         raise SettingsError(
-            f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
+            f"{out} contains a run with {theirs}, not {ours}: give the same options again, or name another folder"
         )
     if old_digest != _hash_questions(part):
         raise SettingsError(

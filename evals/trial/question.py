@@ -82,7 +82,7 @@ class TrialTurn(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    question: Annotated[Text, Field(description="As a person would ask it.")]
+    question: Annotated[Text, Field(description="The question, as a person would ask it.")]
     sql: Annotated[Queries, Field(description="A query, or several: the rows of any are accepted.")] = []
     value: StrictInt | StrictFloat | str | None = Field(
         None, description='A single row that holds it: 12400, "about 12,400" (5 %), "12,400 within 2%", or a text.'
@@ -91,7 +91,7 @@ class TrialTurn(BaseModel):
     columns: list[str] = Field([], description="Columns that the answer must have, by the words of their names.")
     must: Literal["ask_back", "decline"] | None = Field(None, description="What the agent must do.")
     reply: str = Field("", description="What the person says when the agent asks back.")
-    evidence: str = Field("", description="What whoever asks tells beside the question: a definition, a convention.")
+    evidence: str = Field("", description="What the person adds to the question: a definition, a convention.")
 
     @property
     def conditions(self) -> list[str]:
@@ -152,10 +152,10 @@ class TrialQuestion(BaseModel):
     id: Annotated[
         str,
         BeforeValidator(str, json_schema_input_type=str | int),
-        Field(description="Its name in comparisons; its number in the file without.", min_length=1),
+        Field(description="The question's name in comparisons. Default: its number in the file.", min_length=1),
     ]
     turns: list[TrialTurn] = Field(min_length=1)
-    note: str = Field("", description="For people: where it comes from, what is still to be checked.")
+    note: str = Field("", description="A note for people: where the question comes from, what to check.")
 
 
 def read_trial_questions(path: Path) -> list[TrialQuestion]:

@@ -152,7 +152,7 @@ def _save_note(turn: StoredTurn, body: FeedbackBody, asker: Asker, cancellation:
         return verbs.note(body.text, asker.agent.resources, cancellation)
     proposals = turn.require_answer().proposals
     if body.number > len(proposals):
-        raise ExportError(f"this turn proposes no definition number {body.number}")
+        raise ExportError(f"this turn has no proposed definition with number {body.number}")
     return verbs.save_knowledge_entry(proposals[body.number - 1], asker.agent.resources, cancellation)
 
 

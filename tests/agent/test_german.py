@@ -76,7 +76,7 @@ def test_what_an_answer_rests_on_is_told_in_german(tmp_path: Path) -> None:
         "Eine erzeugte Abfrage über stores und orders; eine Zeile je “s.name”; ordered on ab 01.01.2023 "
         "(zuletzt 31.12.2024).",
         "Nur wenn “o.status = 'shipped'” (nicht in der Frage).",
-        "Gezeigt: die ersten 3 Zeilen; von den Zeilen, die mit der letzten gleichauf liegen, fehlen beliebige.",
+        "Gezeigt: die ersten 3 Zeilen; manche Zeilen, die mit der letzten gleichauf liegen, können fehlen.",
     )
     reasons = dict(list_answer_reasons(answer, None))
     assert reasons["beruht auf"] == list_basis_lines(answer)
@@ -110,10 +110,12 @@ def test_what_another_reading_gives_is_told_in_german(here: Rows, there: Rows, s
 def test_what_is_not_counted_is_told_in_german(sales: Path) -> None:
     correlated = "SELECT id, (SELECT COUNT(*) FROM sale WHERE product_id = product.id) FROM product"
     answer = ask(sales, correlated, "Wie viele Verkäufe gibt es je Produkt?")
-    told = "Nicht gezählt: die Zeilen von sale: die Unterabfrage hängt von der äußeren ab."
+    told = "Nicht gezählt: die Zeilen von sale: eine Unterabfrage hängt von der äußeren Abfrage ab."
     assert list_basis_lines(answer)[-1] == told
     assert answer.ledger is not None
-    assert answer.ledger.not_counted == ("the rows of sale: it is correlated",), "for programs it stays as it is"
+    assert answer.ledger.not_counted == ("the rows of sale: a sub-query is correlated",), (
+        "for programs it stays as it is"
+    )
 
 
 def test_every_reason_not_to_count_has_a_german_form() -> None:
@@ -121,7 +123,7 @@ def test_every_reason_not_to_count_has_a_german_form() -> None:
     parts = {part for text in texts for part in text.split(": ", 1)} - {"@", "@ of @", "the @ of @"}
     assert len(parts) > 35
     assert [part for part in parts if Labels("de").translate(part) == part] == []
-    odd = "the rows of a that have no match in b: c: it is in a condition"
+    odd = "the rows of a that have no match in b: c: a condition looks for it"
     assert Labels("de").translate(odd).startswith("die Zeilen von a ohne passenden Eintrag in b: ")
     assert Labels().translate(odd) == odd
 

@@ -95,7 +95,7 @@ def test_a_note_says_that_approved_answers_were_shown(shop: Path, tmp_path: Path
         agent.approve(first)
         assert not any("approved example" in note for note in first.notes)
         again = agent.ask("Who lives there, in Paris?")
-        assert "1 approved example of this database shown to the model" in again.notes
+        assert "the model was shown 1 approved example of this database" in again.notes
 
 
 def test_an_approved_answer_counts_once_for_its_model(shop: Path, tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_agreement_beyond_chance() -> None:
     assert (found.n, found.agreed, found.wrong_found, found.right_kept) == (10, 9, 0.5, 1.0)
     assert found.kappa == pytest.approx((0.9 - 0.74) / 0.26)
     assert compute_agreement([("right", "right")]).kappa is None
-    assert compute_agreement([]).text == "0 of 0 verdicts as given (kappa -)"
+    assert compute_agreement([]).text == "the judge agrees with 0 of 0 verdicts (kappa -)"
 
 
 def test_golds_with_split_operators_are_judged_as_the_evaluator_runs_them(league: Dataset) -> None:

@@ -254,7 +254,7 @@ def test_ones_own_questions_name_their_databases_and_have_no_others(tmp_path: Pa
         laboratory("suite", "build", *dataset, "--out", str(tmp_path / "suites")),
     ):
         assert ran.returncode == 2
-        assert "q names its databases: give a file that names those in" in ran.stderr
+        assert "q names databases by path: give a file that names those in" in ran.stderr
 
 
 def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:

@@ -259,8 +259,8 @@ def test_without_the_store_that_it_needs_nothing_is_run(benchmarks: Path, tmp_pa
     with ExampleStore.open(tmp_path / "small") as opened:
         opened.add([Example("How many?", "SELECT count(*) FROM t", "d", "t(a)", source="import:train")])
     for store, reason in (
-        ("bare", r"of the 50 pairs of the example store .* 0 are rephrased"),
-        ("small", r"the 1 imported pairs .* built-in ones would be shown with them: it takes 50"),
+        ("bare", r"only 0 of 50 pairs of the example store .* are rephrased"),
+        ("small", r"the 1 imported pairs .* built-in ones would be shown with them: 50 are needed"),
     ):
         setup = ExperimentSetup(options("openai:m", examples=str(tmp_path / store)), benchmarks)
         with pytest.raises(NotRun, match=reason):

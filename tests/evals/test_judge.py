@@ -62,7 +62,7 @@ def judge(server: OpenAIServer, run: Path, *more: str) -> str:
 
 def test_disagreements_are_put_to_a_model_with_the_sides_swapped(run: Path, server: OpenAIServer) -> None:
     told = judge(server, run)
-    assert "4 calls" in told
+    assert "4 requests" in told
     assert "agreement unknown" in told
     assert "2 unjudged (2 with a proposal)" in told
     proposals = read_rulings(run / "verdicts.jsonl")
@@ -84,11 +84,11 @@ def test_disagreements_are_put_to_a_model_with_the_sides_swapped(run: Path, serv
 
 def test_what_was_judged_is_not_asked_again(run: Path, server: OpenAIServer) -> None:
     told = judge(server, run, "--calls", "3")
-    assert "1 left to judge" in told
+    assert "cases left to judge: 1" in told
     assert len(server.requests) == 2
     judge(server, run)
     assert len(server.requests) == 4
-    assert "0 calls" in judge(server, run)
+    assert "0 requests" in judge(server, run)
 
 
 def test_agreement_with_given_verdicts_comes_first(run: Path, server: OpenAIServer) -> None:
@@ -98,7 +98,7 @@ def test_agreement_with_given_verdicts_comes_first(run: Path, server: OpenAIServ
         [Ruling.model_validate({"id": i, "question": q, "sql": s, "verdict": v, "by": "Ann"}) for i, q, s, v in given],
     )
     told = judge(server, run)
-    assert told.index("agreement: 1 of 2 verdicts as given") < told.index("4 calls")
+    assert told.index("agreement: the judge agrees with 1 of 2 verdicts") < told.index("4 requests")
     # A proposal beside a person's verdict changes nothing.
     assert "by verdict 25.0: 1 right, 3 wrong" in told
 
@@ -115,7 +115,7 @@ def test_a_judge_that_prefers_a_side_is_not_believed(run: Path) -> None:
 def test_a_reply_that_cannot_be_read_leaves_it_unclear_and_a_server_that_is_down_says_so(run: Path) -> None:
     with OpenAIServer(lambda body: fails(500)) as server:
         told = judge(server, run)
-    assert "2 could not be sent to the model" in told
+    assert "cases that could not be sent to the model: 2" in told
     assert not (run / "verdicts.jsonl").exists()
     with OpenAIServer(lambda body: says("I would rather not say.")) as server:
         judge(server, run)
@@ -147,9 +147,9 @@ def test_only_decisions_on_the_run_are_taken_in_and_each_once(run: Path, tmp_pat
     done = tableturn(*command)
     assert done.returncode == 1
     assert re.search(r"verdicts written to \S+: 2 \(1 were already there\)", done.stdout)
-    assert "rejected: decision 4 (Towns of clubs?): it is about sparc, not spider" in done.stderr
+    assert "rejected: decision 4 (Towns of clubs?): the verdict is about sparc, not spider" in done.stderr
     assert "rejected: decision 5 (Towns of clubs?): no question of spider dev has this id" in done.stderr
-    assert "rejected: decision 6 (Towns of clubs?): its query does not run" in done.stderr
+    assert "rejected: decision 6 (Towns of clubs?): the query does not run" in done.stderr
     assert re.search(r"verdicts written to \S+: 0 \(3 were already there\)", tableturn(*command).stdout)
     assert [found.verdict for found in read_rulings(run / "verdicts.jsonl")] == ["right", "wrong"]
 
@@ -157,9 +157,9 @@ def test_only_decisions_on_the_run_are_taken_in_and_each_once(run: Path, tmp_pat
 @pytest.mark.parametrize(
     ("behaviour", "told"),
     [
-        (says("I refuse."), "6 calls"),
-        (fails(500, retry_after="0.01"), "6 calls"),
-        (says(json.dumps(dict.fromkeys(("first", "second"), opinion("right")))), "2 calls"),
+        (says("I refuse."), "6 requests"),
+        (fails(500, retry_after="0.01"), "6 requests"),
+        (says(json.dumps(dict.fromkeys(("first", "second"), opinion("right")))), "2 requests"),
     ],
 )
 def test_no_more_requests_are_made_than_allowed(run: Path, behaviour: Behaviour, told: str) -> None:
@@ -167,7 +167,7 @@ def test_no_more_requests_are_made_than_allowed(run: Path, behaviour: Behaviour,
         with OpenAIServer(lambda body: behaviour) as server:
             output = judge(server, run, "--calls", str(calls))
             assert len(server.requests) <= calls
-            assert f"{len(server.requests)} calls" in output
+            assert f"{len(server.requests)} requests" in output
     assert told in output
 
 
@@ -230,7 +230,7 @@ def test_a_trial_is_judged_and_counts_by_verdict(
     held = ["trial", "--db", str(database), "--questions", str(own), "--out", str(out), "--record", "off"]
     assert tableturn(*held, "--model", "offline").returncode == 0
     told = judge(server, out)
-    assert "2 calls" in told
+    assert "2 requests" in told
     (proposal, of_gold) = read_rulings(out / "verdicts.jsonl")
     assert (proposal.id, proposal.question, of_gold.sql) == ("1~1.1", *wanted[0])
     append_rulings(out / "decisions.jsonl", [proposal.model_copy(update={"accepted": True})])
@@ -244,7 +244,7 @@ def test_a_trial_is_judged_and_counts_by_verdict(
     assert tableturn(*held, "--model", "offline").returncode == 0
     results = json.loads((out / "results.json").read_text())
     assert [one["ruling"]["verdict"] for one in results["questions"]] == [None, "right", "right"]
-    assert "2 calls" in judge(server, out), "what was judged of question 1 says nothing of the new one"
+    assert "2 requests" in judge(server, out), "what was judged of question 1 says nothing of the new one"
 
 
 def test_a_trial_is_judged_by_what_was_asked_whatever_its_file_says_now(
@@ -260,7 +260,7 @@ def test_a_trial_is_judged_by_what_was_asked_whatever_its_file_says_now(
     kept = json.loads(Path("trial/results.json").read_text())
     assert kept["trial"]["questions_file"] == str(tmp_path / "own.json")
     Path("own.json").write_text(json.dumps([{"question": "How many clubs are there?", "sql": "SELECT 1"}, *asked]))
-    assert "2 calls" in judge(server, tmp_path / "trial")
+    assert "2 requests" in judge(server, tmp_path / "trial")
     (proposal, of_gold) = read_rulings(tmp_path / "trial" / "verdicts.jsonl")
     assert (proposal.question, proposal.gold, of_gold.sql) == ("How many players are there?", "SELECT 99", "SELECT 99")
     assert "Reserves count." in "".join(server.prompts)
@@ -282,7 +282,7 @@ def test_a_run_over_a_file_is_judged_from_anywhere_and_as_it_was_asked(
     monkeypatch.chdir(tmp_path)
     now = {**asked, "evidence": "Nobody counts.", "database": "other.sqlite"}
     Path("sub/own.json").write_text(json.dumps([{**asked, "question": "How many clubs are there?"}, now]))
-    assert "2 calls" in judge(server, Path("sub/run"))
+    assert "2 requests" in judge(server, Path("sub/run"))
     prompts = "".join(server.prompts)
     assert all(told in prompts for told in ("Reserves count.", "club_id"))
     assert not any(told in prompts for told in ("Nobody counts.", "goalkeeper"))

@@ -39,7 +39,7 @@ def test_labels_set_a_bound_and_answers_are_marked_by_it(league_file: Path, tmp_
     few = fitted(league_file, labels, tmp_path)
     assert few.returncode == 1
     assert few.stderr.startswith("this needs at least 59 labelled answers, and more if some are wrong")
-    assert "nothing is marked trusted: 3 labelled answers, 0 wrong; at least 56 more" in few.stdout
+    assert "no answer is marked trusted: 3 labelled answers, 0 wrong; at least 56 more" in few.stdout
     done = fitted(league_file, labels, tmp_path, "--alpha", "0.5", "--certainty", "0.8", "--json")
     assert done.returncode == 0, done.stderr
     bound = json.loads(done.stdout)

@@ -20,7 +20,7 @@ _COLOURS = ("blue", "yellow", "red", "cyan", "green", "magenta", "bright_blue", 
 _HEIGHT, _WIDEST, _BAR = 18, 100, 40
 _MOST_BARS, _BINS = 40, 12
 _MISSING = "lines and points in the terminal need plotille: pip install 'tableturn[charts]'"
-_NO_DOTS = "this terminal has no signs to draw that with: write it to a file with --chart"
+_NO_DOTS = "this terminal cannot show this kind of chart: write it to a file with --chart"
 
 
 def draw_chart(chart: Chart, console: Console) -> RenderableType:

@@ -55,7 +55,7 @@ class Embedding:
                 batch = [text or " " for text in texts[start : start + _BATCH]]
                 vectors = np.asarray(self.encode(batch), dtype=np.float32)
                 if vectors.shape[:-1] != (len(batch),) or not vectors.size or not np.isfinite(vectors).all():
-                    raise ValueError(f"the answer does not hold {len(batch)} equally long vectors of numbers")
+                    raise ValueError(f"the reply does not contain {len(batch)} vectors of numbers of equal length")
                 parts.append(vectors)
             return normalize_rows(np.concatenate(parts))
         except Exception as error:  # a model's files or an answer of another form break a library at any place

@@ -130,5 +130,5 @@ def parse_example_json(line: str) -> Example:
     except (ValueError, RecursionError) as error:
         raise ExampleStoreError(f"not a line of JSON: {one_line(error)}") from None
     if not isinstance(content, dict):
-        raise ExampleStoreError("an example is a JSON object")
+        raise ExampleStoreError("an example must be a JSON object")
     return parse_example_fields(cast("dict[str, Any]", content))

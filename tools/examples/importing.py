@@ -82,7 +82,7 @@ def find_example_fault(question: str, sql: str) -> str:
     query = Query.of(sql, "sqlite")
     texts = (literal.name.strip().lower() for literal in query.find(exp.Literal) if literal.is_string)
     if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
-        return "a value is masked: it stands for nothing that the question says"
+        return "a value is masked: it matches nothing in the question"
     if superlative := find_missing_rank(question, query):
         return f"the question asks for {superlative!r}, and the query ranks nothing"
     return ""
@@ -91,7 +91,7 @@ def find_example_fault(question: str, sql: str) -> str:
 def _iterate_record_parsers(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     """Yield each record's location in the file and a function that parses the record."""
     if path.suffix in (".csv", ".yaml", ".yml"):
-        raise ExampleStoreError(f"{path}: name the database of its examples with --db, as CSV and YAML need")
+        raise ExampleStoreError(f"{path}: name the database of its examples with --db, which CSV and YAML files need")
     text = read_text_file(path, ExampleStoreError)
     content = [] if path.suffix == ".jsonl" else read_json(text, path, ExampleStoreError)
     if path.suffix == ".jsonl":
@@ -231,7 +231,7 @@ def _find_doubt(
     if len(result.rows) == 1 and all(cell is None for cell in result.rows[0]):
         return "its result is NULL"
     if query is not None and query.limit is not None and not query.ranks_rows:
-        return "it takes the first rows of no order"
+        return "it takes the first rows of an unsorted result"
     others = [earlier]
     near = store.seen_by(database).nearest("question", example.question, 3, example.owner, shared=False)
     for hit in near if earlier[1] is result else ():
@@ -239,4 +239,4 @@ def _find_doubt(
             with suppress(QueryError):
                 others.append((hit.example.sql, database.execute(hit.example.sql)))
     different = [sql for sql, table in others if sql != example.sql and not same_result(result, table)]
-    return f"the same question is there with another result: {one_line(different[0])}" if different else ""
+    return f"the same question exists with another result: {one_line(different[0])}" if different else ""

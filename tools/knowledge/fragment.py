@@ -230,7 +230,7 @@ def _take_topmost_entries(layers: Sequence[Sequence[Entry]], problems: list[Entr
         for entry in layer:
             key = f"{entry.kind} {' '.join(entry.name.lower().split())}"
             if key in layer_entries and layer_entries[key].line != entry.line:
-                problems.append(EntryProblem(entry, f"{_CONTRADICTS} what the same file says of it: keep one"))
+                problems.append(EntryProblem(entry, f"{_CONTRADICTS} another entry of the same file: keep one of them"))
             layer_entries.setdefault(key, entry)
         topmost |= layer_entries
     return list(topmost.values())

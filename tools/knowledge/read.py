@@ -94,10 +94,10 @@ class _KnowledgeSection(BaseModel):
 class _AuthoredSection(_KnowledgeSection):
     """A section with its author, time and rights."""
 
-    author: str = Field("", description="Who wrote it; the file's author without.")
-    added: str = Field("", description="When, in ISO 8601.")
-    unchecked: str = Field("", description="Why its SQL was not run when it was added; written by tableturn.")
-    rights: str = Field("", description="Key of the rights under which it was added; written by tableturn.")
+    author: str = Field("", description="Who wrote the entry. Default: the file's author.")
+    added: str = Field("", description="When the entry was written, in ISO 8601.")
+    unchecked: str = Field("", description="Why the SQL was not run when the entry was added; written by tableturn.")
+    rights: str = Field("", description="Key of the rights under which the entry was added; written by tableturn.")
 
 
 class _ShortSection(_AuthoredSection):
@@ -107,72 +107,72 @@ class _ShortSection(_AuthoredSection):
 class Term(_ShortSection):
     """A business term and its meaning."""
 
-    means: Words = Field(description="Its meaning, as a colleague would be told.")
-    sql: str = Field("", description="A condition that says the same, columns qualified by their tables.")
-    also: list[Words] = Field([], description="Other words for the same.")
-    about: list[Words] = Field([], description="Tables and columns that it concerns: table, or table.column.")
+    means: Words = Field(description="The word's meaning, as a colleague would be told.")
+    sql: str = Field("", description="The same as an SQL condition, its columns qualified by tables.")
+    also: list[Words] = Field([], description="Other names for it.")
+    about: list[Words] = Field([], description="Tables and columns that the term concerns: table, or table.column.")
 
 
 class Metric(_AuthoredSection):
     """A metric: an expression that queries use exactly as it is written here."""
 
-    expression: Words = Field(description="An aggregate expression, columns qualified by their tables.")
-    means: str = Field("", description="Its meaning.")
-    where: str = Field("", description="Which rows count, as a condition.")
-    grain: str = Field("", description="What one row is that it is computed over: one row per order line.")
-    also: list[Words] = Field([], description="Other words for the same.")
-    about: list[Words] = Field([], description="Further tables and columns that it concerns.")
+    expression: Words = Field(description="An aggregate expression, its columns qualified by tables.")
+    means: str = Field("", description="The metric's meaning.")
+    where: str = Field("", description="An SQL condition that chooses the rows that count.")
+    grain: str = Field("", description="What each row stands for, as in: one row per order line.")
+    also: list[Words] = Field([], description="Other names for it.")
+    about: list[Words] = Field([], description="Further tables and columns that the metric concerns.")
 
 
 class ColumnNote(_ShortSection):
     """A description of a column and its coded values."""
 
-    means: str = Field("", description="What it holds.")
-    also: list[Words] = Field([], description="Other words for it.")
+    means: str = Field("", description="What the column contains.")
+    also: list[Words] = Field([], description="Other names for it.")
     values: dict[str, str] = Field({}, description="Coded values and what they stand for.")
 
 
 class TableNote(_ShortSection):
     """A description of a table and its columns."""
 
-    means: str = Field("", description="What a row is.")
-    also: list[Words] = Field([], description="Other words for it.")
-    columns: dict[str, ColumnNote] = Field({}, description="Its columns.")
+    means: str = Field("", description="What a row of the table stands for.")
+    also: list[Words] = Field([], description="Other names for it.")
+    columns: dict[str, ColumnNote] = Field({}, description="The table's columns, by name.")
 
 
 class Join(_ShortSection):
     """A join of two tables that the schema does not declare."""
 
-    on: Words = Field(description="visits.customer_ref = customers.id; further pairs after AND.")
-    means: str = Field("", description="What it joins.")
+    on: Words = Field(description="As in visits.customer_ref = customers.id; further pairs after AND.")
+    means: str = Field("", description="What the join connects.")
 
 
 class Convention(_ShortSection):
     """A business rule that queries follow."""
 
     says: Words = Field(description="The rule, in a sentence.")
-    about: list[Words] = Field([], description="Tables and columns that it concerns; none: every question.")
+    about: list[Words] = Field([], description="Tables and columns that the rule is about. Default: all.")
 
 
 class ForbiddenItem(_ShortSection):
     """A table or column that must not be used."""
 
     use: Words = Field(description="A table, or table.column.")
-    instead: str = Field("", description="What to use in its place.")
-    why: str = Field("", description="Why.")
+    instead: str = Field("", description="What to use instead of it.")
+    why: str = Field("", description="Why it must not be used.")
 
 
 class KnowledgeFile(_KnowledgeSection):
     """The content of a knowledge file."""
 
-    author: str = Field("", description="Who wrote the entries that name nobody.")
-    extends: list[Words] = Field([], description="Files under this one, relative to it; `database` for its comments.")
-    terms: dict[Words, Term] = Field({}, description="Words of the business.")
-    metrics: dict[Words, Metric] = Field({}, description="What is computed, and how.")
-    tables: dict[Words, TableNote] = Field({}, description="What tables hold.")
-    joins: list[Join] = Field([], description="Joins that the schema lacks.")
-    conventions: list[Convention] = Field([], description="Rules of the house.")
-    never: list[ForbiddenItem] = Field([], description="What must not be used.")
+    author: str = Field("", description="Who wrote the entries without an author.")
+    extends: list[Words] = Field([], description="Paths of files that this one extends; `database` for its comments.")
+    terms: dict[Words, Term] = Field({}, description="Business terms, by name.")
+    metrics: dict[Words, Metric] = Field({}, description="Metrics: what is computed, and how.")
+    tables: dict[Words, TableNote] = Field({}, description="Descriptions of tables, by name.")
+    joins: list[Join] = Field([], description="Joins that the schema does not declare.")
+    conventions: list[Convention] = Field([], description="Business rules.")
+    never: list[ForbiddenItem] = Field([], description="Tables and columns that must not be used.")
 
 
 def build_knowledge_json_schema() -> dict[str, Any]:

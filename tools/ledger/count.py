@@ -58,7 +58,7 @@ _LONGEST, _MOST_SCOPES = 10_000, 8
 _EXAMPLES = 3
 _JOINS = re.compile(r"\bJOIN\b", re.IGNORECASE)
 
-_UNREAD = Ledger(not_counted=("the query cannot be read",))
+_UNREAD = Ledger(not_counted=("the rows: the query cannot be read",))
 
 
 @return_default_if_unparsable(_UNREAD)
@@ -89,7 +89,7 @@ def build_query_ledger(
     if query is None:
         return _UNREAD
     if len(query.sql) > _LONGEST:
-        return Ledger(not_counted=("the query is too long",))
+        return Ledger(not_counted=("the rows: the query is too long",))
     keeper = _LedgerCounter(query, count, examples, ruled_tables & query.tables.keys(), question, rows)
     # Sub-queries first: of what they give, those around them ask whether it is whole.
     for scope in sorted(query.scopes[:_MOST_SCOPES], key=lambda scope: -scope.select.depth):
@@ -175,13 +175,13 @@ class _LedgerCounter:
             if inner is None or not isinstance(inner.unnest(), exp.Query):
                 continue
             other = self.query.find_scope(inner.unnest())
-            inner_tables = ", ".join(map(self.name, other.sources if other is not None else ())) or "a sub-query"
-            self.not_counted.append(f"the rows of {tables} that have no match in {inner_tables}: it is in a condition")
+            others = ", ".join(map(self.name, other.sources if other is not None else ())) or "a sub-query"
+            self.not_counted.append(f"the rows of {tables} that have no match in {others}: a condition looks for it")
             if (condition := find_exclusion(self.query, node)) is None:
                 continue
             if other is not None:
-                what = f"missing values in {inner_tables}, which “not in” compares"
-                self.attempt(what, partial(self._add_excluded_values, other, inner_tables))
+                what = f"missing values in {others}, which “not in” compares"
+                self.attempt(what, partial(self._add_excluded_values, other, others))
             what = f"the rows of {tables} that “not in” leaves out for a missing value"
             self.attempt(what, partial(self._add_rows_without_value, scope, condition))
         for condition in self.query.conditions(scope) if scope.sources else ():
@@ -194,7 +194,7 @@ class _LedgerCounter:
         select, terms = scope.select, self.query.resolve_group_by_terms(scope)
         if terms is None and select.args.get("group") is not None:
             tables = ", ".join(map(self.name, scope.sources))
-            self.not_counted.append(f"missing values and variants in {tables}: it groups in several ways")
+            self.not_counted.append(f"missing values and variants in {tables}: it groups by several sets of columns")
         if select.args.get("distinct") is not None and not self.query.find_aggregates(scope):
             terms = terms or [item.unalias() for item in select.expressions]
         different = (agg for agg in self.query.find_aggregates(scope, exp.Count) if isinstance(agg.this, exp.Distinct))

@@ -48,7 +48,7 @@ _CHOOSING = (exp.Case, exp.If)
 ROWID = "_rowid_"
 """SQLite's key of tables without one."""
 
-NO_SUBJECT = "no table has one row for each row of its joins"
+NO_SUBJECT = "no table has one row for each row of the joins"
 
 
 class NotCountedError(Exception):
@@ -218,7 +218,7 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
         from .beside import is_read_beside  # few statements have other parts
 
         if is_read_beside(query, scope, table):
-            raise NotCountedError("another part of the query reads them too")
+            raise NotCountedError("another part of the query reads these rows too")
     finest = None if is_crossed else finest
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
     if not any(isinstance(call.this, exp.Star) for call in query.find_aggregates(scope, exp.Count)):
@@ -229,7 +229,7 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
     where = [part for part in conditions if part.source is None or part.source.side != "LEFT" or part.source is subject]
     optional = [part.source for part in conditions if part not in where]
     if any(end in optional for step in steps for link in step.links for end, _ in link.ends if end is not step.source):
-        raise NotCountedError("a join goes through a LEFT JOIN with a condition of its own")
+        raise NotCountedError("a join depends on a LEFT JOIN with a further condition")
     steps = [_add_conditions(query, step, conditions) for step in steps]
     refs = ((source, step) for step in steps for node in step.conditions for source in query.find_sources(node, scope))
     if any(source not in (step.source, *step.before) for source, step in refs):
@@ -270,21 +270,21 @@ def check_countable(query: Query, scope: Scope) -> None:
     """Raise `NotCountedError` if the rows of a SELECT cannot be counted."""
     joins = [source.join for source in scope.sources if source.join is not None]
     problems = {
-        "it reads no table": not scope.sources,
-        "it reads a sample": bool(query.find(exp.TableSample)),
-        "it is recursive": any(clause.args.get("recursive") for clause in query.find(exp.With)),
-        "its joins stand in parentheses": len(scope.sources) > len(scope.select.args.get("joins") or ()) + 1,
-        "it reads a function or a LATERAL sub-query": not scope.has_only_listed_sources
+        "no table is read": not scope.sources,
+        "only a sample of a table is read": bool(query.find(exp.TableSample)),
+        "the query is recursive": any(clause.args.get("recursive") for clause in query.find(exp.With)),
+        "its joins are in parentheses": len(scope.sources) > len(scope.select.args.get("joins") or ()) + 1,
+        "a function or a LATERAL sub-query is read": not scope.has_only_listed_sources
         or any(isinstance(source.node, exp.Lateral) for source in scope.sources),
-        "it reads what a window function gives": any(s.query and s.query.find(exp.Window) for s in scope.sources),
-        "it has a join of another kind": scope.has_right_or_full_join or any(join.kind not in _KINDS for join in joins),
-        "the columns of what it reads are not known": any(source.columns is None for source in scope.sources),
+        "a window function's result is read": any(s.query and s.query.find(exp.Window) for s in scope.sources),
+        "a join is of another kind": scope.has_right_or_full_join or any(join.kind not in _KINDS for join in joins),
+        "the columns of a sub-query are not known": any(source.columns is None for source in scope.sources),
     }
     for reference in query.resolution.references:
         levels = list(iterate_enclosing_scopes(reference.scope))
         if scope in levels:
-            problems["not all of its names are known"] = reference.kind not in READ_KINDS
-            problems["it is correlated"] = reference.owner in levels[levels.index(scope) + 1 :]
+            problems["not all names in it are known"] = reference.kind not in READ_KINDS
+            problems["a sub-query is correlated"] = reference.owner in levels[levels.index(scope) + 1 :]
         if any(problems.values()):
             break
     if reason := next((reason for reason, is_so in problems.items() if is_so), ""):
@@ -550,9 +550,9 @@ def _order_join_steps(scope: Scope, subject: QuerySource, links: Sequence[JoinEq
         ready = ((source, [link for link in links if link.get_other_source(source) in earlier]) for source in remaining)
         source, own_links = next(((other, own_links) for other, own_links in ready if own_links), (None, []))
         if source is None:
-            raise NotCountedError("a join compares no equal columns")
+            raise NotCountedError("a join does not compare two columns with =")
         if len({link.condition is None for link in own_links}) > 1:
-            raise NotCountedError("a join compares columns in two ways")
+            raise NotCountedError("a join has both USING and another equality")
         before = dict.fromkeys(other for link in own_links if (other := link.get_other_source(source)) is not None)
         # From a table that a LEFT JOIN adds to this one, rows without a match do not stay.
         kept = source.side == "LEFT" and all(map(scope.sources[: scope.sources.index(source)].__contains__, before))

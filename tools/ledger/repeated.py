@@ -32,7 +32,7 @@ def count_repeated_rows(query: Query, run: _Run, path: JoinPath, single: SingleS
     """Count repeated and distinct rows; also return whether no others may be repeated."""
     terms = query.resolve_group_by_terms(path.scope) or []
     if not terms and path.scope.select.args.get("group") is not None:
-        raise NotCountedError("it groups in several ways")
+        raise NotCountedError("it groups by several sets of columns")
     every, rows = _count_rows(query, run, path, single, [])
     if every <= rows or not terms:
         return every - rows, rows, True

@@ -44,11 +44,11 @@ def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
     if not args or first.isdecimal():
         return highlight_sql(_get_answer_sql(chat.choose(args, "show")[0].answer, "show"))
     if not chat.history and args not in ("run", "edit", "other"):
-        raise SettingsError("ask a question first: /sql runs a query in place of an answer's")
+        raise SettingsError("ask a question first: /sql replaces the query of an answer")
     answer = chat.choose("", "run")[0].answer
     if args == "other":
         if answer.ledger is None or not answer.ledger.other_sql:
-            if gaps := "; ".join(answer.ledger.not_counted if answer.ledger else ["they were not looked for"]):
+            if gaps := "; ".join(answer.ledger.not_counted if answer.ledger else ["no rows were counted"]):
                 raise SettingsError(f"not all rows that this answer leaves out could be counted: {gaps}")
             raise SettingsError("this answer leaves out no rows that another query could add: /why shows its basis")
         args = answer.ledger.other_sql
@@ -179,7 +179,7 @@ def _list_tables(chat: ChatSession, args: str) -> RenderableType:
         grid.add_row(Text(sanitize_text(table.name)), rows, Text(sanitize_text(details)))
     lines = [f"{fact} (e.g. {fact.example})" if fact.example else str(fact) for fact in verbs.notices(chat.resources)]
     if lines:
-        lines = ["", "noticed in the files; /tables WORD turns a guess by its last word:", *lines]
+        lines = ["", "noticed in the files; /tables WORD undoes the guess with that last word:", *lines]
     return Group(
         grid,
         Text(f"rows as of {_format_row_count_time(schema)}", style="dim"),
@@ -192,7 +192,7 @@ def _show_table_schema(chat: ChatSession, args: str) -> RenderableType:
     table = schema.table(verbs.unquote(args)) if args else None
     if table is None:
         names = [table.name for table in schema.tables]
-        hint = format_did_you_mean(find_nearest_names(args, names)) or f"choose from {verbs.join_names(names)}"
+        hint = format_did_you_mean(find_nearest_names(args, names)) or f"the tables are {verbs.join_names(names)}"
         raise SettingsError(f"there is no table {args}: {hint}" if args else f"say which table: {hint}")
     keys = {
         name: f"{key.ref_table}.{other}"
@@ -283,7 +283,7 @@ def _reset_conversation(chat: ChatSession, args: str) -> str:
 def _list_saved_conversations(chat: ChatSession, args: str) -> str:
     chats = list_saved_conversations(chat.checkpoints, chat.agent.resources.database.location)
     if not chats:
-        how = "this one is saved from its first turn on" if chat.kept else "start one with tableturn chat --thread NAME"
+        how = "this chat will be saved after its first turn" if chat.kept else "use tableturn chat --thread NAME"
         return f"there is no saved conversation with this database yet: {how}"
     lines = [f"  {thread.name}  (last used {thread.last_turn:%Y-%m-%d %H:%M})" for thread in chats]
     return "\n".join(["saved conversations; continue one with tableturn chat --thread NAME:", *lines])
@@ -379,7 +379,7 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
         ChatCommand(
             "/tables",
             "",
-            "list the tables and what was noticed in files; with the word of a guess about them, turn it",
+            "list the tables and what was noticed in files; with the last word of a guess, undo that guess",
             _list_tables,
         ),
         ChatCommand("/schema", "TABLE", "show a table's columns, keys and values", _show_table_schema, "tables"),
@@ -406,7 +406,7 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
             "remember what a word means here; rule: TEXT for a rule",
             _teach_cancellable("/note"),
         ),
-        ChatCommand("/accept", "NUMBER", "remember what was offered under this number", _teach_cancellable("/accept")),
+        ChatCommand("/accept", "NUMBER", "save the suggestion with this number", _teach_cancellable("/accept")),
         ChatCommand("/lessons", "", "list the saved answers and definitions, with who and when", RUN["/lessons"]),
         ChatCommand(
             "/edit",

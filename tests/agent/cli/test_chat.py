@@ -50,7 +50,7 @@ def test_the_database_is_looked_at(shop: Path) -> None:
     assert "-> customers.id" in text
     assert "Paris" in text
     assert "tableturn: choose a column: customers.id, orders.id" in text
-    assert "tableturn: there is no table nothing: choose from customers, orders" in text
+    assert "tableturn: there is no table nothing: the tables are customers, orders" in text
 
 
 def test_hidden_columns_are_neither_shown_nor_completed(shop: Path) -> None:
@@ -292,7 +292,7 @@ def test_a_conversation_is_held_by_one_chat_at_a_time(shop: Path, tmp_path: Path
         other.stdin.close()
     assert said(shop, "/undo", "/threads", options=kept) == [
         "the last turn was undone",
-        "there is no saved conversation with this database yet: this one is saved from its first turn on",
+        "there is no saved conversation with this database yet: this chat will be saved after its first turn",
     ]
 
 
@@ -357,16 +357,16 @@ def test_commands_that_cannot_be_done_say_what_can(shop: Path) -> None:
     lines += said(shop, COUNT, "/rows 5-9", "/accept 2", "/forget xyz", "/reset foo", "/answers")
     lines += said(shop, "/note foo means", "/note rule:")
     for text in (
-        "ask a question first: /sql runs a query in place of an answer's",
+        "ask a question first: /sql replaces the query of an answer",
         "/reset takes no words, so nothing was done: write /reset alone",
         "not saved: say what foo means: foo means ...",
         "not saved: write the rule after 'rule:'",
         "there is no table custmers: did you mean customers?",
         "say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120",
-        "there is no suggestion to accept: a corrected query may bring some",
+        "there is no suggestion to accept: correct a query to get suggestions",
         "say what to forget, by its name or its number in /lessons",
         "there are no more rows to show: the last is row 1",
-        "there is no suggestion 2: a corrected query may bring some",
+        "there is no suggestion 2: correct a query to get suggestions",
         "no saved answer or definition is called 'xyz'",
     ):
         assert f"tableturn: {text}" in lines

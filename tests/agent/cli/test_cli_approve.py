@@ -51,7 +51,7 @@ def test_what_is_approved_in_one_chat_is_shown_in_the_next(home: Path, shop: Pat
         assert told[1].startswith("this is already saved as an example")
         assert len(first.stdout.splitlines()) == 1, "commands print no answer"
         second = tableturn(*model, given="Give me people in Lyon.\n/why\n", OPENAI_API_KEY="none")
-        assert "1 approved example of this database shown to the model" in second.stderr
+        assert "the model was shown 1 approved example of this database" in second.stderr
         assert "Nimbus people" in server.prompts[-1]
     (example,) = kept()
     assert (example["question"], example["source"]) == ("Give me Nimbus people.", "approved")

@@ -69,7 +69,7 @@ def test_an_example_is_added_found_and_removed(home: Path, shop: Path) -> None:
     assert examples("remove", kept["id"]).stdout == "removed 1\n"
     gone = examples("remove", kept["id"])
     assert (gone.exit_code, gone.stdout) == (1, "removed 0\n")
-    assert "1 of these ids has no example: `tableturn examples list` shows the ids" in gone.stderr
+    assert "ids without an example: 1; `tableturn examples list` shows the ids" in gone.stderr
     assert "0 examples" in examples("stats").stdout
 
 

@@ -86,7 +86,7 @@ def test_what_hardly_matters_stands_in_the_basis(sales: Path) -> None:
 
 def test_what_was_not_counted_is_told_beside_the_answer(sales: Path) -> None:
     answer = ask(sales, "SELECT name, (SELECT COUNT(*) FROM sale WHERE product_id = product.id) FROM product")
-    assert "not counted: the rows of sale: it is correlated" in list_basis_lines(answer)[-1].lower()
+    assert "not counted: the rows of sale: a sub-query is correlated" in list_basis_lines(answer)[-1].lower()
     assert "correlated" not in answer.text
     assert answer.certainty == ""
     reasons = dict(list_answer_reasons(answer, None))
@@ -119,8 +119,8 @@ def test_counting_ends_with_its_time(sales: Path, monkeypatch: pytest.MonkeyPatc
     answer = ask(sales)
     assert answer.text == "Sale: 3."
     assert answer.ledger is not None
-    assert answer.ledger.not_counted == ("the rows of sale, product: it took too long",)
-    assert "Not counted: the rows of sale, product: it took too long." in list_basis_lines(answer)
+    assert answer.ledger.not_counted == ("the rows of sale, product: the count took too long",)
+    assert "Not counted: the rows of sale, product: the count took too long." in list_basis_lines(answer)
 
 
 @pytest.mark.parametrize("level", ["none", "statistics"])

@@ -133,13 +133,13 @@ def test_the_level_itself_is_trusted(confidence: float, trusted: bool) -> None:
         (
             bound(level=None, missing=7),
             0.9,
-            "nichts wird als verlässlich markiert: 100 bewertete Antworten zeigen nicht genug; "
+            "keine Antwort wird als verlässlich markiert: 100 bewertete Antworten genügen nicht; "
             "nötig sind mindestens 7 weitere",
         ),
         (
             bound(fingerprints=TrustFingerprints("q", "t", "")),
             0.9,
-            "nichts wird als verlässlich markiert, weil seit der Bewertung anderes gilt "
+            "keine Antwort wird als verlässlich markiert, weil seit der Bewertung anderes gilt "
             "(Prompts oder Einstellungen und Schema): `tableturn trust fit` noch einmal ausführen",
         ),
     ],

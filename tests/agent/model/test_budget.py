@@ -175,7 +175,7 @@ def test_as_many_drafts_are_written_as_the_tokens_allow(shop: Path, candidates: 
     assert answer.answered
     assert answer.row_count == 3
     assert len(answer.attempts) < candidates
-    assert any("fewer were written" in note for note in answer.notes)
+    assert any("fewer queries were written" in note for note in answer.notes)
     assert answer.usage.prompt_tokens + answer.usage.completion_tokens <= tokens
 
 

@@ -34,7 +34,7 @@ def test_a_misspelt_name_costs_no_request(tmp_path: Path) -> None:
     assert answer.sql == "SELECT city FROM customers ORDER BY city"
     assert [tuple(row) for row in answer.rows] == [("Bern",), ("Lyon",)]
     assert len(model.prompts) == 1
-    assert any("custmers was read as customers" in note for note in answer.notes)
+    assert any("custmers does not exist; read as customers" in note for note in answer.notes)
 
 
 def test_it_can_be_switched_off(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_name_given_again_is_told_and_the_answer_is_not_sure(tmp_path: Path) -
         answer = agent.ask("Which cities do the customers live in?")
     assert (len(model.prompts), answer.status, answer.sql) == (2, "converged", sql)
     assert [tuple(row) for row in answer.rows] == [("ctiy",), ("ctiy",)]
-    assert answer.certainty == "unsure: “ctiy” is no column: SQLite reads it as a text"
+    assert answer.certainty == "unsure: “ctiy” is not a column: SQLite reads it as a text"
     assert "They live in" not in answer.text
 
 
@@ -113,7 +113,7 @@ def test_a_name_is_told_where_nothing_may_be_asked_again(tmp_path: Path, setting
     with SQLAgent(_shop(tmp_path), model=model, settings={"examples": "none", **settings}) as agent:
         answer = agent.ask("Which cities do the customers live in?")
     assert (len(model.prompts), len(answer.rows)) == (1, 2)
-    assert answer.confidence_reason == "“ctiy” is no column: SQLite reads it as a text"
+    assert answer.confidence_reason == "“ctiy” is not a column: SQLite reads it as a text"
 
 
 def test_without_the_gate_what_sqlite_runs_is_run(tmp_path: Path) -> None:

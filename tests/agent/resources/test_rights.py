@@ -272,7 +272,7 @@ def test_no_answer_without_its_record(shop: Path, tmp_path: Path) -> None:
         chat.ask("How many orders?")
         trail.unlink()
         trail.mkdir()
-        with pytest.raises(AuditError, match="answer is not given"):
+        with pytest.raises(AuditError, match="the answer is not given, because the audit trail"):
             chat.ask("And customers?")
         trail.rmdir()
         last = chat.last()

@@ -217,30 +217,30 @@ def test_a_range_is_as_the_column_holds_its_dates(
 def test_a_day_of_which_only_midnight_is_in_is_told(schema: Schema) -> None:
     sql = "SELECT COUNT(*) FROM orders WHERE ordered_on BETWEEN '2023-01-01' AND '2023-12-31'"
     text = build_query_basis(read(sql, held(schema, "2023-05-06 10:00:00")), "orders of 2023").text()
-    assert text.endswith("ordered on 1 Jan 2023 to 31 Dec 2023 (the rest of that day is out).")
+    assert text.endswith("ordered on 1 Jan 2023 to 31 Dec 2023 (the rest of that day is left out).")
 
 
 @pytest.mark.parametrize(
     ("sql", "lines"),
     [
         ("SELECT city FROM customers WHERE loyalty_tier = 'Gold' UNION SELECT city FROM stores",
-         ["In parts of it only where loyalty tier is 'Gold' (not in the question)."]),
+         ["In a part of the query only where loyalty tier is 'Gold' (not in the question)."]),
         ("SELECT (SELECT COUNT(*) FROM orders WHERE status = 'open') * 1.0 / COUNT(*) FROM orders",
-         ["In parts of it only where status is 'open' (not in the question)."]),
+         ["In a part of the query only where status is 'open' (not in the question)."]),
         ("WITH a AS (SELECT COUNT(*) AS n FROM orders WHERE ordered_on LIKE '2023%'),"
          " b AS (SELECT COUNT(*) AS n FROM orders) SELECT a.n - b.n FROM a, b",
-         ["In parts of it only where ordered on starts with '2023' (from “2023”)."]),
+         ["In a part of the query only where ordered on starts with '2023' (from “2023”)."]),
         ("SELECT s.name, COUNT(o.order_id) FROM stores s"
          " LEFT JOIN orders o ON o.store_id = s.store_id AND o.status = 'open' GROUP BY s.store_id",
-         ["In parts of it only where status of orders is 'open' (not in the question)."]),
+         ["In a part of the query only where status of orders is 'open' (not in the question)."]),
         ("SELECT SUM(CASE WHEN status = 'open' THEN 1 ELSE 0 END) FROM orders",
-         ["In parts of it only where status is 'open' (not in the question)."]),
+         ["In a part of the query only where status is 'open' (not in the question)."]),
         ("SELECT SUM(CASE status WHEN 'open' THEN 1 ELSE 0 END) FROM orders",
-         ["In parts of it only where 1 if status is 'open'; otherwise 0 (not in the question)."]),
+         ["In a part of the query only where 1 if status is 'open'; otherwise 0 (not in the question)."]),
         ("SELECT COUNT(*) FILTER (WHERE status = 'open') FROM orders",
-         ["In parts of it only where status is 'open' (not in the question)."]),
+         ["In a part of the query only where status is 'open' (not in the question)."]),
         ("SELECT COUNT(*) FROM orders JOIN (SELECT store_id FROM stores WHERE city = 'Graz') USING (store_id)",
-         ["In parts of it only where city is 'Graz' (not in the question)."]),
+         ["In a part of the query only where city is 'Graz' (not in the question)."]),
         ("SELECT n FROM (SELECT COUNT(*) AS n FROM orders WHERE status = 'open')",
          ["Only where status is 'open' (not in the question)."]),
         ("SELECT status, COUNT(*) FROM orders WHERE store_id = 1 GROUP BY 1 HAVING COUNT(*) > 5",
@@ -272,7 +272,7 @@ def test_what_goes_missing_is_cut_or_ties(schema: Schema) -> None:
     out = build_query_basis(
         read("SELECT first_name FROM customers WHERE loyalty_tier <> 'Gold' ORDER BY 1 LIMIT 5", schema), ""
     )
-    assert out.nulls == ("rows whose loyalty tier is missing are out",)
+    assert out.nulls == ("rows whose loyalty tier is missing are left out",)
     assert (out.cut, bool(out.ties)) == ("the first 5 rows", True)
 
 
@@ -289,19 +289,19 @@ def test_what_goes_missing_is_cut_or_ties(schema: Schema) -> None:
 def test_missing_values_are_said_to_be_out_only_where_they_are(schema: Schema, condition: str) -> None:
     assert build_query_basis(read(f"SELECT first_name FROM customers WHERE {condition}", schema), "").nulls == ()
     negated = f"SELECT first_name FROM customers WHERE loyalty_tier NOT LIKE 'Gold' AND ({condition})"
-    assert build_query_basis(read(negated, schema), "").nulls == ("rows whose loyalty tier is missing are out",)
+    assert build_query_basis(read(negated, schema), "").nulls == ("rows whose loyalty tier is missing are left out",)
 
 
 @pytest.mark.parametrize(
     ("sql", "cut", "ties"),
     [
         ("SELECT name FROM stores LIMIT 5", "any 5 rows, in no order", ""),
-        ("SELECT name FROM stores ORDER BY 1 LIMIT 3 OFFSET 3", "rows 4 to 6", "are cut as they come"),
+        ("SELECT name FROM stores ORDER BY 1 LIMIT 3 OFFSET 3", "rows 4 to 6", "may be left out"),
         ("SELECT name FROM stores LIMIT 3 OFFSET 3", "any 3 rows after 3 others, in no order", ""),
-        ("(SELECT name FROM stores ORDER BY 1 LIMIT 3 OFFSET 3)", "rows 4 to 6", "are cut as they come"),
+        ("(SELECT name FROM stores ORDER BY 1 LIMIT 3 OFFSET 3)", "rows 4 to 6", "may be left out"),
         ("SELECT COUNT(*) FROM stores ORDER BY 1 LIMIT 1", "", ""),
         ("SELECT COUNT(*) FROM stores LIMIT 0", "any 0 rows, in no order", ""),
-        ("SELECT name FROM stores ORDER BY 1 FETCH FIRST 3 ROWS WITH TIES", "the first 3 rows", "are in"),
+        ("SELECT name FROM stores ORDER BY 1 FETCH FIRST 3 ROWS WITH TIES", "the first 3 rows", "are included"),
     ],
 )
 def test_what_a_bound_of_rows_leaves_out(schema: Schema, sql: str, cut: str, ties: str) -> None:

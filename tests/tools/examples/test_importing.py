@@ -64,7 +64,7 @@ def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
     [
         ("a.jsonl", '{"question": "Who?"}', "a.jsonl, line 1: an example's sql is missing"),
         ("a.jsonl", "{", r"a.jsonl, line 1: not a line of JSON"),
-        ("a.jsonl", "7", r"a.jsonl, line 1: an example is a JSON object"),
+        ("a.jsonl", "7", r"a.jsonl, line 1: an example must be a JSON object"),
         ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "color": 1}', "an example's color is not known"),
         (
             "a.jsonl",

@@ -108,7 +108,7 @@ def test_a_row_that_a_function_makes_several_of_has_no_key(tmp_path: Path) -> No
         sampled = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id USING SAMPLE 10 ROWS"
         ledger = keep(database, sampled)
     assert (ledger.joins, ledger.other) == ((), None)
-    assert ledger.not_counted == ("the rows of sale, product: it reads a sample",)
+    assert ledger.not_counted == ("the rows of sale, product: only a sample of a table is read",)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_no_text_names_a_cte(sales: Database) -> None:
     assert ledger.list_facts(IN_ENGLISH, material=True) == (
         "2 of 20 rows have no product id, so that “not in” finds nothing",
     )
-    assert ledger.not_counted == ("the rows of product that have no match in sale, shop: it is in a condition",)
+    assert ledger.not_counted == ("the rows of product that have no match in sale, shop: a condition looks for it",)
 
 
 def test_another_number_is_written_as_the_answers_own(sales: Database) -> None:

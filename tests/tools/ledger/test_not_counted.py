@@ -34,12 +34,12 @@ from tests.tools.ledger.sales import keep
             "recursive",
         ),
         ("SELECT COUNT(*) FROM sale s RIGHT JOIN product p ON p.id = s.product_id", "another kind"),
-        ("SELECT COUNT(*) FROM (sale s JOIN product p ON p.id = s.product_id)", "its joins stand in parentheses"),
+        ("SELECT COUNT(*) FROM (sale s JOIN product p ON p.id = s.product_id)", "its joins are in parentheses"),
         ("SELECT COUNT(*) FROM sale s JOIN product p ON COALESCE(p.id, 0) = s.product_id", "no table has one row"),
         (
             "SELECT COUNT(*) FROM payment y LEFT JOIN sale s ON s.id = y.sale_id AND s.amount > 1"
             " JOIN product p ON p.id = s.product_id",
-            "with a condition of its own",
+            "a LEFT JOIN with a further condition",
         ),
         (
             "SELECT COUNT(*) FROM sale s JOIN (SELECT * FROM label) l ON l.product_id = s.product_id AND l.lang = 'en'",
@@ -51,7 +51,7 @@ from tests.tools.ledger.sales import keep
         *(
             (
                 f"SELECT s.id FROM sale s JOIN product p ON p.id = s.product_id {union} SELECT s.id FROM {others}",
-                "another part of the query reads them too",
+                "another part of the query reads these rows too",
             )
             for union in ("UNION", "UNION ALL", "EXCEPT")
             for others in ("sale s", "sale s JOIN shop h ON h.code = s.shop")
@@ -106,7 +106,7 @@ def test_rows_that_a_left_join_adds_to_all_are_not_lost(sales: Database) -> None
         ("SELECT 1 WHERE 3 IN (SELECT id FROM sale)", []),
         (
             "SELECT COUNT(*) FROM sale WHERE id IN (SELECT 3)",
-            ["the rows of sale that have no match in a sub-query: it is in a condition"],
+            ["the rows of sale that have no match in a sub-query: a condition looks for it"],
         ),
     ],
 )

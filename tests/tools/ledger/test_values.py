@@ -75,7 +75,9 @@ def test_forms_of_one_engine_are_named(tmp_path: Path) -> None:
         assert (ledger.nulls, ledger.not_counted) == ((), ("missing values of amount: not every row is averaged",))
         for group in ("ROLLUP (kind)", "ALL"):
             ledger = keep(database, f"SELECT kind, COUNT(*) FROM product GROUP BY {group}")
-            assert ledger.not_counted == ("missing values and variants in product: it groups in several ways",)
+            assert ledger.not_counted == (
+                "missing values and variants in product: it groups by several sets of columns",
+            )
 
 
 @pytest.mark.parametrize(

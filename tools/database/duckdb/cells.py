@@ -92,17 +92,17 @@ def add_content_notices(
         if is_whole and not any(notice.kind in ("totals", KEPT_TOTALS) for notice in noticing.notices):
             scan = leave_out_compared_total(connection, noticing, head, scan)
     except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
-        noticing.add("scope", "its cells could not be looked at")
+        noticing.add("scope", "its cells could not be checked")
         return scan
     if is_labelled and 2 * filled_count <= rows and filled_count == labels > 1:
         blanks = format_row_count(rows - filled_count, "has", "have")
-        noticing.add("merged", f"{blanks} no value: fill in the one above, if it is meant", head[0].name)
+        noticing.add("merged", f"{blanks} no value: fill in the value above if that is meant", head[0].name)
     if len(columns) > 1 and (copies := rows - distinct):
         noticing.add("copies", format_row_count(copies, "is an exact copy of another", "are exact copies of others"))
     if not is_whole:
         noticing.add("scope", "too large to look for totals")
     if rows > LOOKED_AT:
-        noticing.add("scope", f"only the first {LOOKED_AT:,} rows were looked at for what is noticed in cells")
+        noticing.add("scope", f"only the first {LOOKED_AT:,} rows were checked for irregular cells")
     return scan
 
 
@@ -142,7 +142,7 @@ def _add_placeholder_notices(
             sql = f"SELECT count_if({cell} = {other}), bool_and({is_far}) FILTER ({cell} <> {other}) {source}"
             ((count, is_alone),) = connection.execute(sql).fetchall()
             if is_alone:
-                text = format_row_count(count, "has", "have") + " a value far from all others, which may stand for none"
+                text = format_row_count(count, "has", "have") + " a value far from all others, which may mean none"
                 noticing.add("placeholders", text, column.name, value)
 
 
@@ -169,7 +169,7 @@ def _add_text_column_notice(noticing: NoticeCollector, name: str, counts: dict[s
     least = 0.9 if form == "numbers with units" else 0.5
     if form_count and form_count >= least * (filled_count - counts["missing"]) and counts["codes"] < filled_count:
         if form == "numbers" and counts["codes"]:
-            text = "digits that begin with zeros, or are many, are kept as text"
+            text = "digits that begin with zeros, and long ones, are kept as text"
         elif form == "numbers with units":
             text = "numbers with units are kept as text"
         elif form_count < filled_count:

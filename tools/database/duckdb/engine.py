@@ -209,7 +209,7 @@ class DuckDBBackend(Backend):
             snapshot = self._make_snapshot(contents)
             if guess in snapshot.idle:
                 snapshot.close()
-                raise SettingsError(f"{_IDLE} {guess!r}: what is noticed names those that there are")
+                raise SettingsError(f"{_IDLE} {guess!r}: the notices about the files name all guesses")
             self.contents, self._snapshot = contents, snapshot
 
     def switch_to_thorough_reading(self) -> bool:

@@ -250,7 +250,7 @@ class FileReader:
             scan = f"read_json({address}, columns = {{{column_list}}})"
         ((some,),) = self._connection.execute(f"SELECT count(*) FROM (FROM {records} LIMIT 2)").fetchall()
         if some and not count:
-            noticing.add("nested", "its rows are no objects and make one column: write an array of objects")
+            noticing.add("nested", "its rows are not objects and make one column: write an array of objects")
         elif some == 1 and all(_NESTED.search(kind) for _, kind in columns):
             noticing.add("nested", "one object is read as one row: if it holds several, write an array of objects")
         notices = noticing.rename_notice_columns({})

@@ -70,7 +70,7 @@ def list_likely_key_notices(schema: Schema) -> Iterator[Notice]:
     for table in schema.tables:
         for column in table.columns if table.kind == "table" else ():
             if column.likely_key:
-                yield Notice(table.name, column.name, "key", "taken as the key: no value comes twice")
+                yield Notice(table.name, column.name, "key", "taken as the key: no value occurs twice")
 
 
 @dataclass
@@ -96,7 +96,7 @@ class NoticeCollector:
 
     def add_kept_totals(self, text: str, example: object = "") -> None:
         """Add a notice on rows that may be totals and are kept."""
-        self.add(KEPT_TOTALS, f"{text}: kept, so a sum may count twice", example=example, turned_by=_LEAVE_OUT)
+        self.add(KEPT_TOTALS, f"{text}: kept, so a sum may count rows twice", example=example, turned_by=_LEAVE_OUT)
 
     def rename_notice_columns(self, names: Mapping[str, str]) -> tuple[Notice, ...]:
         """Return the notices with columns renamed from the file's names to the given names."""

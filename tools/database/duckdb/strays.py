@@ -58,12 +58,12 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
     strays = TotalRows(header, rows, others).find_totals_to_leave_out(noticing)
     headings = find_headings(rows, width, strays | others | likely_notes)
     if len({*filter(None, names)}) < width:
-        noticing.add("names", "several columns have one name: all but the first are numbered")
+        noticing.add("names", "several columns have the same name: all but the first are numbered")
     if headings:
         text = format_row_count(len(headings), "has", "have") + " one text alone, as headings do, and count as rows"
         noticing.add("headings", text, example=rows[headings[0]][0])
     if names and (at := find_second_header(rows)) is not None and at not in header_rows | notes:
-        noticing.add("tables", "an empty row parts the table: another one may begin below it", example=rows[at][0])
+        noticing.add("tables", "an empty row divides the table: another table may begin below it", example=rows[at][0])
     for kind, places, phrases in (
         ("headers", header_rows, ("repeats the header", "repeat the header")),
         ("headers", titles, ("above a repeated header is a title", "above repeated headers are titles")),

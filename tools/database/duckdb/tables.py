@@ -37,7 +37,7 @@ _FLAWS = (
      "formulas without a stored result are empty cells: save the workbook in a spreadsheet program"),
     ("merged", re.compile(rb'<mergeCell ref="[A-Z]+(\d+):[A-Z]+(?!\1")\d+"'),
      "of cells merged over several rows only the first row has the value: unmerge and fill them"),
-    ("hidden", re.compile(rb'<(?:row|col) [^>]*\bhidden="(?:1|true)"'), "hidden rows or columns are read like others"),
+    ("hidden", re.compile(rb'<(?:row|col) [^>]*\bhidden="(?:1|true)"'), "hidden rows or columns are read too"),
 )  # fmt: skip
 """What is wrong with a sheet if its part of the file matches a pattern."""
 _AS_EMPTY, _AS_TEXT = "read as empty cells", "kept, and the column as text"
@@ -80,15 +80,15 @@ def _convert_rows_to_sheet(
 
     rows = [row for row in every if any(map(is_filled, row))]
     if is_hidden:
-        noticing.add("hidden", "a hidden sheet is read like others")
+        noticing.add("hidden", "a hidden sheet is read too")
     is_note = is_note_sheet(rows)
     is_kept = is_note and noticing.is_guess_reversed("sheets")
     if is_kept:
-        noticing.add("sheets", "a sheet of notes is made a table")
+        noticing.add("sheets", "a sheet of notes is read as a table")
     if not rows:
-        noticing.add("empty", "an empty sheet is not made a table")
+        noticing.add("empty", "an empty sheet is not read as a table")
     elif is_note and not is_kept:
-        noticing.add("sheets", "a sheet of notes is not made a table", example=join_titles(rows))
+        noticing.add("sheets", "a sheet of notes is not read as a table", example=join_titles(rows))
     if not rows or (is_note and not is_kept):
         return WorkbookSheet(noticing)
     every = every[every.index(rows[0]) :]
@@ -165,7 +165,7 @@ def _build_columns(rows: Sequence[Sequence[Any]], noticing: NoticeCollector) -> 
     every = [[row[index] if index < len(row) else None for row in rows] for index in range(max(map(len, rows)))]
     indexes = [place for place, column in enumerate(every) if any(map(is_filled, column))]
     if indexes and len(indexes) <= indexes[-1] - indexes[0]:
-        noticing.add("tables", "an empty column parts the sheet: there may be two tables side by side")
+        noticing.add("tables", "an empty column divides the sheet: there may be two tables side by side")
     columns = [every[place] for place in indexes]
     names = make_column_names([column[0] for column in columns])
     return {name: _build_column_series(column[1:], name, noticing) for name, column in zip(names, columns, strict=True)}

@@ -258,7 +258,7 @@ def _copy_without_stray_rows(
             names, row = next(read_csv_rows(lines)), next(read_csv_rows(lines[1:]))
             if len(names) + 1 == len(row) and all(map(can_be_column_name, names)):
                 if not lines[0].startswith(first.quote):
-                    noticing.add("lines", "rows have one cell more than there are names: the first is read without one")
+                    noticing.add("lines", "rows have one cell more than the header: the first has no name")
                 lines[0], skip_count, cleaned = first.delimiter + lines[0], 0, ""
         rows = list(read_csv_rows(lines[skip_count:]))
     except (csv.Error, StopIteration):

@@ -83,7 +83,7 @@ def make_unavailable_error(path: Path, error: Exception) -> DatabaseUnavailable:
         return DatabaseUnavailable(f"{path} is locked by another program: try again later")
     if "readonly database" in message:
         return DatabaseUnavailable(
-            f"{path} was left in the middle of a write: open it once with what wrote it, to repair"
+            f"{path} was left in the middle of a write: open it once with the program that wrote it, to repair it"
         )
     if "not a database" in message:
         return DatabaseUnavailable(f"{path} is not an SQLite database, or is encrypted")
