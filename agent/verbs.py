@@ -547,10 +547,11 @@ def export(
         form = infer_export_format(target)
     if not answer.answered:
         raise ExportError("there is no answer to export")
-    if answer.sql is None:
-        return export_rows(answer.columns, answer.rows, target, form, answer.formats, answer.headings)
     if answer.database != database_identity(resources.database):
         raise ExportError(f"the answer is from another database, not {resources.database.name!r}")
+    if answer.sql is None:  # its code gave these rows
+        looks = answer.formats, answer.headings
+        return export_rows(answer.columns, answer.rows[:rows], target, form, *looks, database=resources.database)
     run_settings = settings or resources.settings
     database = resources.narrow(run_settings.permissions).database
     limits = run_settings.export_limits

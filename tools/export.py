@@ -113,9 +113,11 @@ def export_rows(
     form: Format,
     formats: Formats = (),
     headings: Sequence[str] = (),
+    *,
+    database: Database | None = None,
 ) -> ExportResult:
-    """Write given rows to a file or stream, as `export_query` does."""
-    with _open_sink(target, form, formats, headings) as sink:
+    """Write given rows to a file or stream, as `export_query` does, but to no file of a database."""
+    with _open_sink(target, form, formats, headings, database) as sink:
         sink.start(tuple(columns))
         for part in _divide(rows):
             sink.take(part)

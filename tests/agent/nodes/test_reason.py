@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import Answer, SQLAgent
-from tableturn.tools.errors import SettingsError
+from tableturn.tools.errors import ExportError, SettingsError
 from tableturn.tools.sandbox import SandboxLimits, find_sandbox_problem
 
 from tests.support.scripted import ScriptedModel, rephrased, task_of
@@ -103,6 +103,19 @@ def test_limits_of_the_sandbox_are_the_embedders(shop: Path) -> None:
     few = SandboxLimits(rows=1)
     with SQLAgent(shop, model=ScriptedModel(script=script), settings=settings, sandbox=few) as agent:
         assert len(agent.ask("How many customers in each city?").rows) == 1
+
+
+def test_rows_of_code_are_exported_to_no_file_of_the_database(shop: Path, tmp_path: Path) -> None:
+    model = ScriptedModel(script=lambda _: f"```python\n{CODE}\n```\n```sql\nSELECT nothing FROM nowhere\n```")
+    settings = {"examples": "none", "reason": "pot", "max_attempts": 1}
+    content = shop.read_bytes()
+    with SQLAgent(shop, model=model, settings=settings) as agent:
+        answer = agent.ask("How many customers in each city?")
+        assert (answer.answered, answer.sql) == (True, None)
+        with pytest.raises(ExportError, match="is the database itself"):
+            agent.export(answer, shop, form="csv")
+        assert agent.export(answer, tmp_path / "one.csv", rows=1).rows == 1
+    assert shop.read_bytes() == content
 
 
 def scripted(*reasoned: str, generated: str = "", sql_from_code: str = "") -> ScriptedModel:
