@@ -208,7 +208,8 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
         isinstance(node, exp.Exists) for node in query.list_enclosing(select)[1:2]
     )
     is_union = any(isinstance(node, exp.SetOperation) for node in query.list_enclosing(select)[1:2])
-    is_beside = (len(select.expressions) > 1 and not select.is_star) or "_" in word.name  # alone, "yes" says that there are rows
+    # Alone, "yes" says that there are rows.
+    is_beside = (len(select.expressions) > 1 and not select.is_star) or "_" in word.name
     if is_shown and is_beside and not is_union and item.alias_or_name == word.name and _COLUMN.fullmatch(word.name):
         # A label has capitals, a name of its own, or others in the same place of a UNION.
         return not any(stem_name(word.name) == stem_name(source.base_name) for source in scope.sources)
