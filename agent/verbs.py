@@ -472,9 +472,9 @@ def notices(resources: Resources) -> tuple[Notice, ...]:
     return resources.database.notices
 
 
-def schema(database: Database, names: Sequence[str] | None = None) -> SchemaText:
-    """Return the schema, or some of its tables, together with a text for a model."""
-    part = database.schema()
+def schema(database: Database, names: Sequence[str] | None = None, whole: Schema | None = None) -> SchemaText:
+    """Return the schema, `whole` if it has more than the database's, or some of its tables, with a text for a model."""
+    part = whole or database.schema()
     if names is not None:
         if missing := [name for name in names if part.table(name) is None]:
             raise SettingsError(f"there is no table {', '.join(map(repr, missing))}")

@@ -394,6 +394,7 @@ def _add_prompts(server: MCPServer[Any]) -> None:
 
 
 def _read_schema(asker: Asker, names: list[str] | None) -> SchemaResult:
-    description = verbs.schema(asker.agent.resources.database, names)
+    resources = asker.agent.resources
+    description = verbs.schema(resources.database, names, verbs.tables(resources))
     tables = {table.name: [column.name for column in table.columns] for table in description.schema.tables}
     return SchemaResult(tables=tables, text=description.text)

@@ -65,6 +65,9 @@ class RequestCheckMiddleware:
             else:
                 await send({"type": "websocket.close", "code": 1008})
             return
+        if scope["path"].removeprefix(scope.get("root_path", "")) != "/":
+            # The redirect that a slash at the end would get leads outside a proxy's prefix.
+            scope = {**scope, "path": scope["path"].rstrip("/")}
         headers = Headers(scope=scope)
         elsewhere = self._read_origin_header(headers) in self._settings.origins
 

@@ -105,6 +105,7 @@ async def test_servers_below_one_host_keep_a_session_each(shop: Path, agent_over
             assert (await client.post(f"{prefix}/session", json={"token": token})).status_code == 204
         for prefix in tokens:
             assert (await client.get(f"{prefix}/me")).status_code == 200, prefix
+            assert (await client.get(f"{prefix}/me/")).json() == (await client.get(f"{prefix}/me")).json()
         assert (await client.delete("/one/session")).status_code == 204
         for prefix in tokens:
             assert (await client.get(f"{prefix}/me")).status_code == (401 if prefix == "/one" else 200), prefix
