@@ -61,7 +61,7 @@ def find_date_use(query: Query) -> tuple[DateUse | None, tuple[exp.Expr, ...]]:
     If there is none, it is a date by which the tables tell their age: of what happened, of the largest table first.
     """
     for scope in query.scopes:
-        for column in query.iterate_scope_columns(scope):
+        for column in query.list_scope_columns(scope):
             if column.schema.kind == "time" and column.is_filtered_or_grouped:
                 first, last, conditions = _find_column_day_range(scope, column, query)
                 return DateUse(*column.item, True, first, last), conditions

@@ -91,7 +91,7 @@ def _build_filter(
     condition: QueryCondition, words_of: _QuestionWordFinder, query: Query, is_ranged: bool, in_words: bool
 ) -> Filter:
     node, scope, explainer = condition.node, condition.scope, QueryExplainer(query)
-    columns = [column.item for column in query.iterate_scope_columns(scope, node)]
+    columns = [column.item for column in query.list_scope_columns(scope, node)]
     names = tuple(dict.fromkeys(f"{table}.{column}" for table, column in columns))
     sql = query.text(node)
     return Filter(

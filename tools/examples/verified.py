@@ -139,7 +139,7 @@ def _adapt_verified_answer(
 def _find_constants(query: Query, words: str) -> dict[str, tuple[Sequence[QueryToken], Sequence[tuple[str, str]]]]:
     """Return the query's constants that the question names exactly once, by their words."""
     columns: dict[str, list[tuple[str, str]]] = {}
-    for column, operand in (pair for node, _ in query.comparisons for pair in query.iterate_column_comparisons(node)):
+    for column, operand in (pair for node, _ in query.comparisons for pair in query.list_column_comparisons(node)):
         if isinstance(text := query.literal(operand), str):
             columns.setdefault(normalize_constant_text(text), []).append(column.item)
     constants: dict[str, list[QueryToken]] = {}

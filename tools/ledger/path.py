@@ -580,7 +580,7 @@ def _add_conditions(query: Query, step: JoinStep, others: Sequence[QueryConditio
     fixing = dict[str, exp.Expr]()
     sure = (part.node for part in others if part.is_required or part.source is source)
     for node in sure if all(link.condition for link in step.links) else ():
-        for column, other in query.iterate_column_comparisons(node) if isinstance(node, exp.EQ) else ():
+        for column, other in query.list_column_comparisons(node) if isinstance(node, exp.EQ) else ():
             if column.source is source and column.schema.name in open_columns and query.literal(other) is not None:
                 fixing[column.schema.name] = node
     has_key = open_columns == fixing.keys()
