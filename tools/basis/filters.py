@@ -82,7 +82,7 @@ def _is_inside_condition(select: exp.Expr, query: Query) -> bool:
 def _is_join_condition(condition: QueryCondition, query: Query) -> bool:
     """Whether a condition only joins two tables."""
     part = condition.node
-    ends = [query.at(side.unnest()) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
+    ends = [query.reference(side.unnest()) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
     sources = (end.source for end in ends if end is not None and end.owner is condition.scope)
     return len({id(source) for source in sources if source is not None}) == 2
 

@@ -310,7 +310,7 @@ class QueryExplainer:
         return len(names) > 1 and source.name != source.base_name
 
     def _describe_column(self, node: exp.Expr) -> str:
-        reference = self.query.at(node)
+        reference = self.query.reference(node)
         if reference is None:
             return humanize_name(node.name)
         if reference.kind == "string":

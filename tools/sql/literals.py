@@ -121,7 +121,7 @@ def _look_up_literals(
     negated = (
         isinstance(node, exp.NEQ | exp.NullSafeNEQ)
         or bool(node.args.get("negate"))
-        or query.around(node, exp.Not) is not None
+        or query.ancestor(node, exp.Not) is not None
     )
     excluded = negated or any(held for *_, held in literals)
     condition = _find_alternatives(node, query)
@@ -195,7 +195,7 @@ def _list_compared_literals(node: exp.Expr, query: Query) -> list[_ComparedLiter
 
 
 def _list_operands(node: exp.Expr) -> list[exp.Expr]:
-    """Return the expressions right of a comparison: list members, or the only one."""
+    """Return the expressions on the right of a comparison: list members, or the only one."""
     if isinstance(node, exp.In):
         return node.expressions
     array = node.expression.this.unnest() if isinstance(node.expression, exp.Any) else None
@@ -317,5 +317,5 @@ def _may_have_row_for_no_input(query: Query, scope: Scope) -> bool:
     # An aggregate of this SELECT's columns belongs to it, also where it stands in a sub-query.
     inner = query.find(exp.AggFunc, exp.Anonymous, within=scope.select)
     columns = (column for call in inner for column in query.find(exp.Column, within=call))
-    refs = (query.at(column) for column in columns if column.parent_select is not scope.select)
+    refs = (query.reference(column) for column in columns if column.parent_select is not scope.select)
     return bool(calls or scope.select.args.get("having") or any(ref and ref.owner is scope for ref in refs))

@@ -245,7 +245,7 @@ def _is_in_arithmetic(node: exp.Expr, scope: Scope, query: Query) -> bool:
 
 def _names_column(node: exp.Expr, query: Query, scope: Scope | None = None) -> bool:
     """Whether an expression names a column, in a given scope if any."""
-    references = filter(None, map(query.at, query.find(exp.Column, within=node)))
+    references = filter(None, map(query.reference, query.find(exp.Column, within=node)))
     return any(reference.kind != "string" and scope in (None, reference.scope) for reference in references)
 
 

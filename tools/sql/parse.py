@@ -206,7 +206,7 @@ _INTO_FILE = re.compile(r"\bINTO\s+(?:OUTFILE|DUMPFILE)\b", re.IGNORECASE)
 _PRAGMA_CHANGES = re.compile(r"\s*PRAGMA\s+[\w.]+\s*=", re.IGNORECASE)
 
 
-def writes(sql: str, dialect: str = "sqlite") -> bool:
+def is_write_statement(sql: str, dialect: str = "sqlite") -> bool:
     """Whether the text is a statement that would change data, tables or the connection.
 
     It is for words to people: what may run is decided by the engine (`Database.execute`).

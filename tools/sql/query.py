@@ -211,7 +211,7 @@ class Query(ParsedQuery):
     def _references_by_node(self) -> dict[int, Reference]:
         return {id(reference.node): reference for reference in self.resolution.references}
 
-    def at(self, node: exp.Expr) -> Reference | None:
+    def reference(self, node: exp.Expr) -> Reference | None:
         """Return the resolved reference of a `Column` expression; None for other expressions."""
         return self._references_by_node.get(id(node))
 
@@ -242,7 +242,7 @@ class Query(ParsedQuery):
 
     def find_sources(self, node: exp.Expr, scope: Scope) -> list[QuerySource]:
         """Return the sources of a SELECT that an expression names, with repetitions."""
-        refs = map(self.at, self.find(exp.Column, within=node))
+        refs = map(self.reference, self.find(exp.Column, within=node))
         return [ref.source for ref in refs if ref is not None and ref.owner is scope and ref.source is not None]
 
     def map_visible_sources(self, node: exp.Expr) -> dict[str, tuple[QuerySource, bool]]:
@@ -265,7 +265,7 @@ class Query(ParsedQuery):
                 return float(node.name)
             except ValueError:
                 return None
-        reference = self.at(node)
+        reference = self.reference(node)
         return reference.column if reference is not None and reference.kind == "string" else None
 
     def list_column_comparisons(self, node: exp.Expr) -> list[tuple[TableColumn, exp.Expr]]:
@@ -352,7 +352,7 @@ class Query(ParsedQuery):
         """Return the expressions of these kinds in a SELECT, without those in sub-queries."""
         return [node for node in scope.nodes if isinstance(node, kinds)]
 
-    def around(self, node: exp.Expr, *kinds: type[N]) -> N | None:
+    def ancestor(self, node: exp.Expr, *kinds: type[N]) -> N | None:
         """Return the nearest enclosing expression of these kinds within the SELECT, or None."""
         ancestor = node.find_ancestor(*kinds, exp.Select)
         return ancestor if isinstance(ancestor, kinds) else None
@@ -375,7 +375,7 @@ class Query(ParsedQuery):
         node, outputs = term.unnest(), scope.select.expressions
         if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(outputs):
             return outputs[int(node.name) - 1].unalias()
-        reference = self.at(node)
+        reference = self.reference(node)
         if reference is not None and reference.kind == "alias" and reference.owner is not None:
             return reference.owner.aliases[self.rules.key(reference.node.this)]
         return node
@@ -434,7 +434,7 @@ class Query(ParsedQuery):
             part, holds = condition.node, condition.is_required or id(condition.source) in present
             if condition.clause not in ("where", "on") or not isinstance(part, exp.EQ):
                 continue
-            ends = [self.at(side.unnest()) for side in (part.left, part.right)]
+            ends = [self.reference(side.unnest()) for side in (part.left, part.right)]
             columns = [end.place for end in ends if end and end.owner is scope and end.kind in ("column", "rowid")]
             present.update(place for place, _ in columns if holds)
             # Where an outer join adds nothing to a row, its ON says nothing of the rest of the row.

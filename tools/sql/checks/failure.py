@@ -233,7 +233,7 @@ def find_ungrouped_columns(scope: Scope, query: Query, rules: DialectRules) -> l
     outputs = [item.unalias() for item in select.expressions]
     if terms is None and (select.args.get("group") is not None or not query.find_aggregates(scope)):
         return []
-    group_columns = [query.at(term) for term in terms or ()]
+    group_columns = [query.reference(term) for term in terms or ()]
     keys = {reference.place for reference in group_columns if reference is not None and reference.source is not None}
     if any(reference is None or reference.source is None for reference in group_columns):
         return []  # consequences of an expression are not followed
@@ -260,7 +260,7 @@ def _find_unaggregated_columns(item: exp.Expr, scope: Scope, query: Query) -> It
         node = stack.pop()
         if is_aggregate_call(node) or isinstance(node, exp.Query | exp.Window | exp.Filter):
             continue
-        reference = query.at(node)
+        reference = query.reference(node)
         if reference is not None and reference.owner is scope and reference.kind in ("column", "rowid"):
             yield reference
         stack.extend(node.iter_expressions())
