@@ -53,7 +53,7 @@ class SQLFragment:
 
 
 def _read_fragment(sql: str, dialect: str, schema: Schema | None = None) -> tuple[Query, exp.Expr]:
-    """Return the analysis of `SELECT` before a fragment, and the fragment in it."""
+    """Return the analysis of `SELECT fragment`, and the fragment's syntax tree in it."""
     try:
         query = Query.of(f"SELECT {sql}", dialect, schema)
     except SQLParseError as error:
@@ -237,7 +237,7 @@ def _take_topmost_entries(layers: Sequence[Sequence[Entry]], problems: list[Entr
 
 
 def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> Entry:
-    """Return the entry with names as the schema has them; raise `KnowledgeError` if it can't be."""
+    """Return an entry with names as the schema has them; raise `KnowledgeError` if impossible."""
     if entry.fault:
         raise KnowledgeError(entry.fault)
     about = tuple(_resolve_entry_item(item, schema) for item in entry.about)
@@ -314,7 +314,7 @@ def _write_fragment_query(fragment: SQLFragment, schema: Schema) -> str:
 
 
 def run_entry_sql(entry: Entry, schema: Schema, run: Callable[[str], object]) -> str:
-    """Run the SQL of a term or metric; return why it was not run to its end, or ''.
+    """Run the SQL of a term or metric; return why it took too long or was blocked, or ''.
 
     SQL that fails raises `KnowledgeError`.
     """
@@ -469,6 +469,6 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
 
 
 def _list_applied_conditions(query: Query, scope: Scope) -> list[exp.Expr]:
-    """Return what rows must meet to be in a SELECT or one of its aggregates, split at AND."""
+    """Return the conditions on rows of a SELECT and of its aggregates, split at AND."""
     nodes = [cond.node for cond in query.conditions(scope) if cond.clause != "on" or cond.is_required]
     return [part for node in nodes for part in split_at_and(node)]
