@@ -260,7 +260,7 @@ def _is_comparison_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
 def is_result_empty_without(query: Query, scope: Scope, *, by_aggregates: bool = False) -> bool:
     """Whether the result surely has no rows if the given SELECT reads no rows.
 
-    With `by_aggregates`, one row of aggregates of nothing, such as a count of 0, counts as none.
+    With `by_aggregates`, one row of aggregates of nothing, such as a count of 0, counts as an emptied result.
     """
     return _is_empty_without(query, scope, by_aggregates, _may_have_row_for_no_input(query, scope), ())
 
