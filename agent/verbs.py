@@ -35,7 +35,7 @@ from ..tools.knowledge.fragment import parse_definition, run_entry_sql
 from ..tools.labels import IN_ENGLISH, choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
-from ..tools.sql.texts import begins_change
+from ..tools.sql.texts import begins_write_statement
 from ..tools.values import ValueMatch
 from ..tools.words import end_sentence
 from .answers.answer import Answer
@@ -256,7 +256,7 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     """Return a turn that repeats an answer's question with a person's correction in words."""
     if not words.strip():
         raise SettingsError("say what is wrong, as in: cancelled orders should not count")
-    if begins_change(words.strip()):
+    if begins_write_statement(words.strip()):
         raise QueryRejected(IN_ENGLISH.say("reads_only"))
     if begins_sql(words.strip()) and ";" in words.strip(" \n;"):
         raise QueryRejected("only one statement may be run at a time: send a single SELECT")

@@ -50,7 +50,7 @@ LISTED = {
     "tools/sandbox/run.py:run_python": "frames that Arrow cannot hold, and bytes of a process that is not trusted",
     "tools/sandbox/static_check.py:find_code_problem": "Python's parser on code that a model wrote",
     "tools/sandbox/wire.py:encode_frame": "frames that Arrow cannot hold",
-    "tools/sandbox/worker.py:work": f"a model's code: {FOREIGN}",
+    "tools/sandbox/worker.py:answer_request": f"a model's code: {FOREIGN}",
     "tools/sandbox/worker.py:_describe_code_error": f"a model's code: {FOREIGN}",
     "tools/sandbox/zygote.py:serve": HAND_OVER,
     "tools/sandbox/zygote.py:_WorkerManager._accept_order": f"an order over a socket, and {SYSTEM}",

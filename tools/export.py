@@ -119,12 +119,12 @@ def export_rows(
     """Write given rows to a file or stream, as `export_query` does, but to no file of a database."""
     with _open_sink(target, form, formats, headings, database) as sink:
         sink.start(tuple(columns))
-        for part in _divide(rows):
+        for part in _batch_rows(rows):
             sink.take(part)
     return ExportResult(sink.rows, False, form)
 
 
-def _divide(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _batch_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
     iterator = iter(rows)
     yield from iter(lambda: list(islice(iterator, _PART_ROWS)), [])
 
@@ -404,7 +404,7 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str], _formats: Formats) ->
         types = [names.pop() if len(names) == 1 else "string" for names in kinds]
         schema = pyarrow.schema(list(zip(_number_duplicate_names(columns), types, strict=True)))
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-            for part in _divide(chain.from_iterable(written)):
+            for part in _batch_rows(chain.from_iterable(written)):
                 arrays = [
                     pyarrow.array([_convert_to_arrow_value(cell, kind) for cell in column], kind)
                     for column, kind in zip(zip(*part, strict=True), types, strict=True)

@@ -340,7 +340,7 @@ class _OutputMeaningReader:
         """Return the meaning of a referenced column of a table or a subquery."""
         if (column := self._query.column(node)) is not None:
             return self._read_table_column_meaning(column.table, column.schema)
-        reference = self._query.at(node)
+        reference = self._query.reference(node)
         source = reference.source if reference is not None else None
         inner = source.query.unnest() if source is not None and source.query is not None else None
         outputs = inner.expressions if isinstance(inner, exp.Select) else []

@@ -168,13 +168,13 @@ def _list_lessons(answers: ConversationAnswers, args: str) -> str:
 
 
 def _edit_lesson(answers: ConversationAnswers, args: str) -> str:
-    from ...tools.knowledge.notes import cut_verb  # few turns edit one
+    from ...tools.knowledge.notes import strip_leading_verb  # few turns edit one
 
     names = [lesson.name for lesson in verbs.list_lessons(answers.resources)]
     matches = [name for name in names if args.lower().startswith(f"{name.lower()} ")]
     which = max(matches, key=len, default=args.partition(" ")[0])
     id_ = which if matches else answers.choose_lesson(which)
-    text = cut_verb(args[len(which) :].strip())
+    text = strip_leading_verb(args[len(which) :].strip())
     new = verbs.edit_lesson(id_, text, answers.resources, answers.cancellation)
     answers.lessons = {number: new if lesson_id == id_ else lesson_id for number, lesson_id in answers.lessons.items()}
     return f"changed {which}: /lessons shows it"

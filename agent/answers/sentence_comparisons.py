@@ -130,7 +130,7 @@ class ResultWithQuery:
         query, order, rows = self.query, self.find_order(by_time=by_time), self.result.rows
         if place.column < 0:
             return set()
-        kept, is_number = {*query.kept_ends}, place.by in self.measures
+        kept, is_number = {*query.filtered_extremes}, place.by in self.measures
         if self.has_single_row:
             selects: list[exp.Expr] = query.tree.selects if isinstance(query.tree, exp.Query) else []
             output = selects[place.column] if len(selects) == len(self.result.columns) else None
@@ -263,7 +263,7 @@ class ComparingSentence:
             around = [placeholders for _, placeholders in (*self.clauses[number:], *self.clauses[number::-1])]
             near = next((cells for places in around if (cells := [each for each in places if each.column >= 0])), [])
             by_time = ranking in _TIMES
-            is_ordered = self.table.query.order and not self.table.query.kept_ends
+            is_ordered = self.table.query.order and not self.table.query.filtered_extremes
             if is_ordered and any(placeholder.is_list for placeholder in near):
                 # `from the lowest to the highest: {name}` tells the order.
                 kinds = _TIMES if by_time else _SIZES

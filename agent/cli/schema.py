@@ -132,7 +132,7 @@ def link(
         start = perf_counter()
         links = linker.link(question, past, threshold=threshold)
         milliseconds = 1000 * (perf_counter() - start)
-        base = choose_base_turn(question, links.items, past, runs=partial(can_still_run_query, database))
+        base = choose_base_turn(question, links.items, past, can_run=partial(can_still_run_query, database))
     fields: dict[str, Any] = {
         "tables": [{"name": item.table, "p": round(item.p, 4)} for item in links.items if item.column is None],
         "columns": [

@@ -12,7 +12,7 @@ from ...prompts.reply_types import SQLDraft
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import VerifiedAnswer, choose_best_per_question, database_identity, find_verified
-from ...tools.examples.verified import Spelt
+from ...tools.examples.verified import Spell
 from ...tools.knowledge.entry import SelectedEntries
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, can_still_run_query, choose_base_turn, choose_values
 from ...tools.values import ValueIndex, ValueMatch, select_likely_values
@@ -122,7 +122,7 @@ def _choose_base_turn(question: str, link: LinkedSchema, history: tuple[PastTurn
         return can_still_run_query(run.resources.database, sql, limit_to_remaining_seconds(LOOK))
 
     latest = run.settings.base_choice == "latest"
-    return choose_base_turn(question, link.items, history, latest=latest, runs=can_still_run)
+    return choose_base_turn(question, link.items, history, latest=latest, can_run=can_still_run)
 
 
 def _list_unused_knowledge_notes(selection: SelectedEntries, turn: Turn, run: Run) -> list[str]:
@@ -166,7 +166,7 @@ def find_verified_turn_answer(turn: Turn, history: bool, schema: Schema, run: Ru
     return None
 
 
-def _make_value_speller(values: ValueIndex) -> Spelt:
+def _make_value_speller(values: ValueIndex) -> Spell:
     """Return a function that finds the stored spelling of a text in a column."""
 
     def find_stored_spelling(table: str, column: str, text: str) -> str | None:

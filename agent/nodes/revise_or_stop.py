@@ -16,7 +16,7 @@ from ...prompts.reply_types import Explanation
 from ...prompts.templating import PromptTooLarge
 from ...tools.database import Schema
 from ...tools.labels import Labels
-from ...tools.sql import same_sql, writes
+from ...tools.sql import is_write_statement, same_sql
 from ...tools.words import format_count
 from ..context.task_inputs import make_generate_task, select_prompt_schema
 from ..effects import NO_REPLY, Body, Done, ask, do
@@ -151,7 +151,7 @@ def _find_reason_not_to_revise(
     last = attempts[-1]
     if last.result is None:
         # Whatever an engine says against it: SQLite has no TRUNCATE, and another table may be missing.
-        changes = writes(last.sql, last.dialect)
+        changes = is_write_statement(last.sql, last.dialect)
         if changes and not any(attempt.result for attempt in attempts):
             return StopReason("declined", _READS_ONLY, "unanswerable")
         over_again = last.error_kind in _LIMITS and any(attempt.error_kind in _LIMITS for attempt in earlier)

@@ -66,13 +66,13 @@ def find_row_order(gold: str, dialect: str = "sqlite", schema: Schema | None = N
         if scope.select.is_star and isinstance(term.this.unnest(), exp.Literal):
             return RowOrder(True)
         key = query.resolve_order_or_group_term(term.this, scope)
-        at = query.at(key)
+        at = query.reference(key)
         if at and at.owner is scope and at.source and at.source.name and not scope.is_merged_column(at.column):
             # A name may be ambiguous where it is no sort key.
             edit.of(key).set("table", at.source.identifier.copy())
         for column in query.find(exp.Column, within=key):
             if (value := query.resolve_order_or_group_term(column, scope)) is not column:
-                if column.parent_select is not scope.select or query.around(column, exp.Values):
+                if column.parent_select is not scope.select or query.ancestor(column, exp.Values):
                     return RowOrder(True)  # in a sub-query, what the alias stands for could mean something else
                 edit.of(column).replace(exp.paren(value))
         edit.of(scope.select).append("expressions", exp.paren(edit.of(key)))

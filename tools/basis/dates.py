@@ -61,7 +61,7 @@ def find_date_use(query: Query) -> tuple[DateUse | None, tuple[exp.Expr, ...]]:
     If there is none, it is a date by which the tables tell their age: of what happened, of the largest table first.
     """
     for scope in query.scopes:
-        for column in query.iterate_scope_columns(scope):
+        for column in query.list_scope_columns(scope):
             if column.schema.kind == "time" and column.is_filtered_or_grouped:
                 first, last, conditions = _find_column_day_range(scope, column, query)
                 return DateUse(*column.item, True, first, last), conditions
@@ -74,10 +74,10 @@ def find_date_use(query: Query) -> tuple[DateUse | None, tuple[exp.Expr, ...]]:
 
 def _find_column_day_range(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, tuple[exp.Expr, ...]]:
     """Return the first and last day allowed, and the conditions that limit only the day."""
-    times = find_format(column.schema, is_sqlite=query.rules.is_sqlite)
-    if times is None or sum(other.table is column.table for other in scope.sources) > 1:
+    form = find_format(column.schema, is_sqlite=query.rules.is_sqlite)
+    if form is None or sum(other.table is column.table for other in scope.sources) > 1:
         return "", "", ()
-    first, last, conditions, date_column = "", "", list[exp.Expr](), _DateColumn(column, times, query)
+    first, last, conditions, date_column = "", "", list[exp.Expr](), _DateColumn(column, form, query)
     for condition in query.conditions(scope):
         if condition.clause == "having" or not query.holds(condition):
             continue
@@ -95,20 +95,20 @@ class _DateColumn:
     """A date column of a query's source, with the format of the dates."""
 
     column: TableColumn
-    times: DateFormat
+    form: DateFormat
     query: Query
 
     def find_format(self, node: exp.Expr) -> DateFormat | None:
         """Return the date format if an expression is the column or the column's day; else None."""
-        node, times = node.unnest(), self.times
+        node, form = node.unnest(), self.form
         is_cast = isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE and not self.query.rules.is_sqlite
         is_day = isinstance(node, exp.Date | exp.TsOrDsToDate) and not (node.args.get("zone") or node.expressions)
         if (is_cast or is_day) and isinstance(node.this, exp.Expr):
-            node, times = node.this.unnest(), DateFormat(self.query.rules.is_sqlite)
+            node, form = node.this.unnest(), DateFormat(self.query.rules.is_sqlite)
         column = self.query.column(node)
         if column is None or column.source is not self.column.source or column.schema is not self.column.schema:
             return None
-        return times
+        return form
 
     def is_year_of_column(self, node: exp.Expr, year: str | float | None) -> bool:
         """Whether an expression is the year of the column, and `year` is comparable with it."""
@@ -139,9 +139,9 @@ class _DateColumn:
 
 
 def _find_condition_day_range(part: exp.Expr, column: _DateColumn) -> DayRange:
-    if isinstance(part, exp.Between) and (times := column.find_format(part.this)) and not part.args.get("symmetric"):
-        low = find_comparison_range(">=", column.read_date_literal(part.args["low"]), times)
-        high = find_comparison_range("<=", column.read_date_literal(part.args["high"]), times)
+    if isinstance(part, exp.Between) and (form := column.find_format(part.this)) and not part.args.get("symmetric"):
+        low = find_comparison_range(">=", column.read_date_literal(part.args["low"]), form)
+        high = find_comparison_range("<=", column.read_date_literal(part.args["high"]), form)
         return DayRange(low.first, high.last, low.whole and high.whole)
     if isinstance(part, exp.Like) and not part.args.get("negate") and column.find_format(part.this):
         pattern = column.query.literal(part.expression)
@@ -152,8 +152,8 @@ def _find_condition_day_range(part: exp.Expr, column: _DateColumn) -> DayRange:
     year = column.query.literal(right)
     if operator == "=" and column.is_year_of_column(left, year):
         return parse_days(f"{year:g}" if isinstance(year, float) else str(year or ""))
-    times = column.find_format(left)
-    return find_comparison_range(operator, column.read_date_literal(right), times) if times is not None else NOTHING
+    form = column.find_format(left)
+    return find_comparison_range(operator, column.read_date_literal(right), form) if form is not None else NOTHING
 
 
 @dataclass(frozen=True)
@@ -215,21 +215,21 @@ def parse_days(text: str) -> DayRange:
     return DayRange(first, first if day else f"{year}-{month or '12'}-{days:02}", True)
 
 
-def find_comparison_range(operator: Operator, text: str, times: DateFormat) -> DayRange:
+def find_comparison_range(operator: Operator, text: str, form: DateFormat) -> DayRange:
     """Return the range of days that a comparison of a column with a text allows."""
     moment = match_time(text)
     if moment is None or moment["zone"]:
-        return _find_month_comparison_range(operator, text) if times.text else NOTHING
+        return _find_month_comparison_range(operator, text) if form.text else NOTHING
     day, separator, clock = text[:10], moment["mark"] or "", moment["clock"] or ""
     if not is_date_text(day):
         return NOTHING
     if operator == "=":
-        return DayRange(day, day, True) if not times.mark and not clock else NOTHING
-    if not times.mark:
-        return _find_day_comparison_range(operator, day, clock, times)
-    if times.text and separator not in ("", times.mark):
+        return DayRange(day, day, True) if not form.mark and not clock else NOTHING
+    if not form.mark:
+        return _find_day_comparison_range(operator, day, clock, form)
+    if form.text and separator not in ("", form.mark):
         return NOTHING
-    return _find_time_comparison_range(operator, day, clock, times)
+    return _find_time_comparison_range(operator, day, clock, form)
 
 
 def _find_month_comparison_range(operator: Operator, text: str) -> DayRange:
@@ -240,21 +240,21 @@ def _find_month_comparison_range(operator: Operator, text: str) -> DayRange:
     return DayRange(first, "", True) if operator in (">", ">=") else DayRange("", add_days(first, -1), True)
 
 
-def _find_day_comparison_range(operator: Operator, day: str, clock: str, times: DateFormat) -> DayRange:
+def _find_day_comparison_range(operator: Operator, day: str, clock: str, form: DateFormat) -> DayRange:
     """Return the day range of a comparison with a column of dates without times."""
-    if not times.text and re.search("[1-9]", clock):
+    if not form.text and re.search("[1-9]", clock):
         return NOTHING  # engines differ in whether they compare the time too
-    later = bool(clock) and times.text
+    later = bool(clock) and form.text
     if operator in (">", ">="):
         return DayRange(day if operator == ">=" and not later else add_days(day, 1), "", True)
     return DayRange("", day if operator == "<=" or later else add_days(day, -1), True)
 
 
-def _find_time_comparison_range(operator: Operator, day: str, clock: str, times: DateFormat) -> DayRange:
+def _find_time_comparison_range(operator: Operator, day: str, clock: str, form: DateFormat) -> DayRange:
     """Return the day range of a comparison with a column of dates with times."""
     midnight = not re.search("[1-9]", clock)
     if operator in (">", ">="):
-        return DayRange(day, "", midnight and (operator == ">=" or (times.text and not clock)))
+        return DayRange(day, "", midnight and (operator == ">=" or (form.text and not clock)))
     if not midnight:
         return DayRange("", day, clock.startswith("23:59:59"))
     return DayRange("", f"{day}{MIDNIGHT}" if operator == "<=" else add_days(day, -1), True)

@@ -63,12 +63,12 @@ def list_query_filters(
     Conditions of sub-queries in conditions are left out, because they are part of them. `range_conditions` are those
     that the range of the answer's date says wholly. Without `in_words`, which are English, a condition is told as SQL.
     """
-    words_of, filters = _QuestionWordFinder(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
+    finder, filters = _QuestionWordFinder(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
     for scope in query.scopes:
         for condition in () if _is_inside_condition(scope.select, query) else query.conditions(scope):
             if not _is_join_condition(condition, query):
                 is_ranged = any(condition.node is part for part in range_conditions)
-                query_filter = _build_filter(condition, words_of, query, is_ranged, in_words)
+                query_filter = _build_filter(condition, finder, query, is_ranged, in_words)
                 filters.setdefault((query_filter.sql, query_filter.groups, query_filter.part), query_filter)
     return tuple(filters.values())
 
@@ -82,21 +82,21 @@ def _is_inside_condition(select: exp.Expr, query: Query) -> bool:
 def _is_join_condition(condition: QueryCondition, query: Query) -> bool:
     """Whether a condition only joins two tables."""
     part = condition.node
-    ends = [query.at(side.unnest()) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
+    ends = [query.reference(side.unnest()) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
     sources = (end.source for end in ends if end is not None and end.owner is condition.scope)
     return len({id(source) for source in sources if source is not None}) == 2
 
 
 def _build_filter(
-    condition: QueryCondition, words_of: _QuestionWordFinder, query: Query, is_ranged: bool, in_words: bool
+    condition: QueryCondition, finder: _QuestionWordFinder, query: Query, is_ranged: bool, in_words: bool
 ) -> Filter:
     node, scope, explainer = condition.node, condition.scope, QueryExplainer(query)
-    columns = [column.item for column in query.iterate_scope_columns(scope, node)]
+    columns = [column.item for column in query.list_scope_columns(scope, node)]
     names = tuple(dict.fromkeys(f"{table}.{column}" for table, column in columns))
     sql = query.text(node)
     return Filter(
         text=explainer.say(node) if in_words and explainer.can_describe_in_words(node) else f"“{sql}”",
-        words=words_of.find(node, columns),
+        words=finder.find(node, columns),
         sql=sql,
         columns=names,
         groups=condition.clause == "having",

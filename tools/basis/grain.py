@@ -43,7 +43,7 @@ def describe_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates
         return _describe_group_grain(scope, query, labels)
     own_calls = {id(node) for node in query.find_in(scope, exp.Func)}
     aggregates = [node for node in calls if is_aggregate_call(node) and id(node) in own_calls]
-    if select.args.get("having") is not None or any(query.around(node, exp.Window) is None for node in aggregates):
+    if select.args.get("having") is not None or any(query.ancestor(node, exp.Window) is None for node in aggregates):
         return labels.say("one_row"), "none"
     # An aggregate in a window's own terms, or a function that may be one, also makes one row of all.
     unsure = any(not isinstance(node.parent, exp.Window) for node in aggregates)

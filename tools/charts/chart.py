@@ -47,7 +47,7 @@ class ChartAxis:
     form: ColumnFormat = PLAIN_NUMBER  # of numbers
 
     def format(self, value: object) -> str:
-        """Return a place on the axis as text; a date or time is as fine as the axis."""
+        """Return a position on the axis as text; dates are as precise as the axis."""
         text = str(value)
         if self.scale != "time":
             return text
@@ -216,7 +216,7 @@ def _make_axis_channel(field: str, axis: ChartAxis, number_format: ColumnFormat)
 
 @lru_cache(maxsize=64)
 def _make_chart_locale(form: ColumnFormat) -> dict[str, Any]:
-    """Return a format's number marks, and the locale's names of months and days if not English."""
+    """Return Vega's locale for a format: number marks, and names of months if not English."""
     before, thousands, decimal, after = find_number_marks(form)
     marks = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": [before, after], "minus": "-"}
     if form.locale in ENGLISH:
@@ -238,11 +238,11 @@ def _make_chart_locale(form: ColumnFormat) -> dict[str, Any]:
     }
 
 
-def _write_time_pattern(unit: TimeUnit, name: str) -> str:
-    """Return Vega's pattern for dates of a unit in a locale."""
-    if unit in ("year", "quarter") or name in ENGLISH:
+def _write_time_pattern(unit: TimeUnit, locale_name: str) -> str:
+    """Return Vega's pattern for dates that are precise to a unit, in a locale."""
+    if unit in ("year", "quarter") or locale_name in ENGLISH:
         return _TIMES[unit]
-    locale = find_babel_locale(name)
+    locale = find_babel_locale(locale_name)
     pattern = (locale.datetime_skeletons["yMMM"] if unit == "month" else locale.date_formats["medium"]).pattern
     if unit == "second":
         pattern += f" {locale.time_formats['short'].pattern}"

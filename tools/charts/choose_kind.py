@@ -93,7 +93,7 @@ class _ChartColumn(ChartAxis):
 
     @property
     def is_share_column(self) -> bool:
-        """Whether the column's name means shares and the numbers add up to 1 or 100."""
+        """Whether the name means shares, such as `percent`, and the numbers add up to 1 or 100."""
         if not _SHARES.intersection(self.words) or len(self.numbers) < 2 or min(self.numbers) < 0:
             return False
         return any(math.isclose(math.fsum(self.numbers), whole, rel_tol=0.02) for whole in (1, 100))
@@ -105,7 +105,7 @@ class _ChartData:
     rows: int
     wish: ChartRequest
 
-    def of(self, *scales: Scale) -> list[_ChartColumn]:
+    def pick(self, *scales: Scale) -> list[_ChartColumn]:
         """Return the columns with the given scales, first those that the chart request names."""
         columns = [column for scale in scales for column in self.columns if column.scale == scale]
         return sorted(columns, key=lambda column: [not _count_shared(column, words) for words in self.wish.x])
@@ -113,20 +113,20 @@ class _ChartData:
     @cached_property
     def time(self) -> _ChartColumn | None:
         """The first column of times; None if no column has times."""
-        return next(iter(self.of("time")), None)
+        return next(iter(self.pick("time")), None)
 
     @property
     def has_keys(self) -> bool:
         """Whether a key or code tells each row from the others, as in a list of records."""
-        return any(column.has_unique_values for column in self.of("label"))
+        return any(column.has_unique_values for column in self.pick("label"))
 
     @cached_property
     def measures(self) -> list[_ChartColumn]:
         """The numeric columns, first those that the chart request measures."""
         if self.wish.measure is not None:
-            return [column for column in self.of("number") if column.index == self.wish.measure]
+            return [column for column in self.pick("number") if column.index == self.wish.measure]
         axis = " ".join(self.wish.x)
-        return sorted(self.of("number"), key=lambda item: _count_shared(item, axis) - _count_shared(item, self.wish.y))
+        return sorted(self.pick("number"), key=lambda one: _count_shared(one, axis) - _count_shared(one, self.wish.y))
 
 
 def choose(
@@ -156,7 +156,7 @@ def _make_number_chart(result: _ChartData) -> Chart | None:
     measure, *others = result.measures
     if result.rows != 1 or others or len(result.columns) > 3:
         return None
-    label = ", ".join(column.format(column.values[0]) for column in result.of("time", "category", "label"))
+    label = ", ".join(column.format(column.values[0]) for column in result.pick("time", "category", "label"))
     caption = replace(measure, title=", ".join(filter(None, (measure.title, label))))
     return Chart("number", None, caption, (ChartMark(measure.numbers[0], label=label or None),))
 
@@ -166,7 +166,7 @@ def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
     time = result.time
     if time is None or time.distinct_count < 3:
         return None
-    names = result.of("category", "label")
+    names = result.pick("category", "label")
     groups = next((one for one in names if len({*zip(time.values, one.values, strict=True)}) == result.rows), None)
     if groups is not None and groups.distinct_count <= min(_MOST_GROUPS, result.rows - 1):
         return _make_chart(kind, time, result.measures[:1], groups)
@@ -179,14 +179,14 @@ def _make_series_chart(result: _ChartData) -> Chart | None:
     if time is None or ((result.has_keys or result.rows > _MOST_BARS) and not time.has_regular_times):
         return None
     in_time, is_ranked = time.is_sorted, result.measures[0].is_sorted
-    has_names = any(column.has_unique_values for column in result.of("category"))
+    has_names = any(column.has_unique_values for column in result.pick("category"))
     is_series = in_time and not is_ranked if has_names else in_time or not is_ranked
     return _make_line_chart(result) if is_series else None
 
 
-def _make_share_chart(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
+def _make_share_chart(result: _ChartData, kind: Kind = "stacked", any_measure: bool = False) -> Chart | None:
     """Return a pie chart or a stacked bar of the parts of one whole."""
-    measure = next((column for column in result.measures if of_any or column.is_share_column), None)
+    measure = next((column for column in result.measures if any_measure or column.is_share_column), None)
     names = _find_row_name_column(result)
     if names is None or measure is None or result.rows > _MOST_GROUPS:
         return None
@@ -195,7 +195,7 @@ def _make_share_chart(result: _ChartData, kind: Kind = "stacked", of_any: bool =
 
 def _make_grouped_bar_chart(result: _ChartData, kind: Kind = "bar") -> Chart | None:
     """Return a bar chart over two categories, stacked if the values may be summed."""
-    dimensions, measure = result.of("time", "category", "label"), result.measures[0]
+    dimensions, measure = result.pick("time", "category", "label"), result.measures[0]
     if _find_person_name_column(dimensions):
         return None
     fitting = [
@@ -225,11 +225,11 @@ def _make_bar_chart(result: _ChartData, limit: int = _MOST_BARS) -> Chart | None
 
 def _make_scatter_chart(result: _ChartData) -> Chart | None:
     """Return a scatter chart of two measures, or of one measure over time."""
-    measures, dimensions = result.measures, result.of("category", "label")
+    measures, dimensions = result.measures, result.pick("category", "label")
     if not result.time:  # a chosen one is drawn against another
-        measures = [*measures, *(column for column in result.of("number") if column not in measures)]
+        measures = [*measures, *(column for column in result.pick("number") if column not in measures)]
     if len(measures) == 1 and result.time and result.time.distinct_count >= _FEWEST_POINTS:
-        categories = result.of("category")
+        categories = result.pick("category")
         groups = next((column for column in categories if 1 < column.distinct_count <= _MOST_GROUPS), None)
         return _make_chart("point", result.time, measures, groups) if len(categories) < 2 else None
     if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct_count for column in measures[:2]) < 2:
@@ -291,8 +291,8 @@ _WISHED: dict[Kind, _Rule] = {
     "line": _make_any_line_chart,
     "area": lambda result: _make_any_line_chart(result, "area"),
     "bar": lambda result: _make_grouped_bar_chart(result) or _make_bar_chart(result, _MOST_WISHED_BARS),
-    "stacked": lambda result: _make_grouped_bar_chart(result, "stacked") or _make_share_chart(result, of_any=True),
-    "pie": lambda result: _make_share_chart(result, "pie", of_any=True),
+    "stacked": lambda result: _make_grouped_bar_chart(result, "stacked") or _make_share_chart(result, any_measure=True),
+    "pie": lambda result: _make_share_chart(result, "pie", any_measure=True),
     "point": _make_scatter_chart,
     "histogram": _make_histogram,
 }
@@ -313,7 +313,7 @@ def _find_names_and_measures(result: _ChartData) -> tuple[_ChartColumn | None, l
 
 def _find_row_name_column(result: _ChartData) -> _ChartColumn | None:
     """Return a column that names each row, combined from several if necessary."""
-    dimensions, texts = result.of("category", "label", "time"), result.of("category")
+    dimensions, texts = result.pick("category", "label", "time"), result.pick("category")
     unique = [column for column in dimensions if column.has_unique_values]
     names = [column for column in unique if not texts or column.scale != "label"]
     if (person := _find_person_name_column(dimensions)) or names or len(texts) < 2:
@@ -337,8 +337,8 @@ def _combine_columns(title: str, columns: Sequence[_ChartColumn], separator: str
 
 
 def _find_step_column(result: _ChartData) -> _ChartColumn | None:
-    """Return a column of few whole numbers, such as ratings, converted to labels."""
-    first, *others = sorted(result.of("number"), key=lambda column: column.index)
+    """Return a column of few different whole numbers, such as ratings, as labels."""
+    first, *others = sorted(result.pick("number"), key=lambda column: column.index)
     if not others or not first.has_unique_values or not all(isinstance(value, int) for value in first.values):
         return None
     are_steps = len(first.values) <= _MOST_GROUPS and max(first.numbers) - min(first.numbers) <= 2 * _MOST_GROUPS

@@ -153,7 +153,7 @@ class Database:
 
     @property
     def tables_with_totals(self) -> frozenset[str]:
-        """The tables of files in which rows that may be totals are kept."""
+        """The tables read from files that still contain rows that may be totals."""
         if not (notices := getattr(self.engine, "notices", None)):
             return frozenset()
         from .duckdb.notices import KEPT_TOTALS
@@ -161,7 +161,7 @@ class Database:
         return frozenset(notice.table for notice in notices if notice.kind == KEPT_TOTALS)
 
     def turn_guess(self, guess: str) -> None:
-        """Reverse or restore a guess about table files, named by a word that `open` accepts.
+        """Reverse a guess about table files, or restore it; `guess` is a word that `open` accepts.
 
         Raises:
             SettingsError: There is no such guess, or the database is not made of files.

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from ..errors import SettingsError
 from .column_kinds import infer_column_kind
 from .schema import ColumnSchema, Schema, TableSchema
-from .secret_columns import find_secret_columns, has_secret_name
+from .secret_columns import find_secret_columns, names_secrets
 
 
 @lru_cache(maxsize=100_000)
@@ -147,7 +147,7 @@ class SchemaEgress:
     @cached_property
     def visible_schema(self) -> Schema:
         """The schema without samples, counts and definitions that may not be sent to a model."""
-        if not self.column_levels and not any(t.unshown or has_secret_name(t.definition) for t in self.schema.tables):
+        if not self.column_levels and not any(t.unshown or names_secrets(t.definition) for t in self.schema.tables):
             return self.schema
         from .secret_views import find_views_naming_tables
 

@@ -177,7 +177,7 @@ def _open_database_object(source: object, session: Session) -> Engine:
     return open_data_frames(frames, session)
 
 
-def compile_check(dialect: str) -> Compiles | None:
+def get_compile_check(dialect: str) -> Compiles | None:
     """Return a function that checks queries against a schema alone; None if not possible.
 
     None if only an open database can tell.

@@ -67,14 +67,14 @@ def add_inferred_keys_and_codes(schema: Schema, rows: Mapping[str, Rows], unique
     return replace(schema, tables=tuple(tables), foreign_keys=keys)
 
 
-class _Target(NamedTuple):
+class _KeyedTable(NamedTuple):
     """A table with a one-column key."""
 
     table: TableSchema
     column: ColumnSchema
 
 
-_Targets: TypeAlias = dict[tuple[str, str, int], list[_Target]]
+_TablesByKeyName: TypeAlias = dict[tuple[str, str, int], list[_KeyedTable]]
 """By the name and kind of a column, and how strongly it points to them, most at 3. Thousands may share one name."""
 
 
@@ -96,7 +96,7 @@ def _mark_keys(tables: Sequence[TableSchema], declared_keys: Iterable[ForeignKey
 def _mark_likely_key(
     table: TableSchema, columns: Iterable[ColumnSchema], referring: Collection[tuple[str, str]], unique: Unique
 ) -> TableSchema:
-    """Mark the first unique column of `columns` as the likely key of a table without a key."""
+    """Mark the first unique one of some columns as the likely key of a table without a key."""
     if table.kind != "table" or table.key or table.row_count == 0:
         return table
     for column in columns:
@@ -135,16 +135,16 @@ def _find_key_candidates(table: TableSchema, names: Collection[str]) -> list[Col
 
 def _infer_keys(tables: Sequence[TableSchema], keys: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
     """Return likely foreign keys by column names, kinds and inclusion of values."""
-    targets = _index_key_targets(tables)
+    targets = _index_keyed_tables(tables)
     large = sum(len(table.columns) for table in tables) > LARGE
     guesses: list[ForeignKey] = []
     for table, column in list_unlinked_columns(tables, keys):
-        best = _find_best_targets(table, column, targets)
+        best = _find_best_tables(table, column, targets)
         if len(best) > 1:
             # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
-            best = [target for target in best if target.column.primary_key] or _find_original(best) if large else []
+            best = [target for target in best if target.column.primary_key] or _find_base_table(best) if large else []
         if len(best) > _MOST_HOLDERS:
-            best = _find_original(best)
+            best = _find_base_table(best)
         ends = [(target.table.name, target.column.name) for target in best]
         ends = [end for end in ends if includes(table.name, column.name, *end)]
         if len(ends) == 1:
@@ -156,12 +156,12 @@ def _infer_foreign_keys_by_values(
     tables: Sequence[TableSchema], keys: Iterable[ForeignKey], includes: Includes
 ) -> Iterator[ForeignKey]:
     """Yield foreign keys of code columns whose values all occur in one unique column."""
-    unique: dict[str, list[_Target]] = defaultdict(list)
+    unique: dict[str, list[_KeyedTable]] = defaultdict(list)
     other: list[tuple[TableSchema, ColumnSchema, str]] = []
     for table, column in list_unlinked_columns(tables, keys):
         if form := _find_code_pattern(column):
             if column.distinct == table.row_count:
-                unique[form].append(_Target(table, column))
+                unique[form].append(_KeyedTable(table, column))
             else:
                 other.append((table, column, form))
     looks = _MOST_LOOKS
@@ -169,7 +169,7 @@ def _infer_foreign_keys_by_values(
         holders = unique[form] if len(unique[form]) <= min(_MOST_HOLDERS, looks) else []
         looks -= len(holders)
         matches = [to for to in holders if includes(table.name, column.name, to.table.name, to.column.name)]
-        for target in _find_original(matches) if matches else ():
+        for target in _find_base_table(matches) if matches else ():
             yield ForeignKey(table.name, (column.name,), target.table.name, (target.column.name,), inferred=True)
 
 
@@ -183,15 +183,15 @@ def _find_code_pattern(column: ColumnSchema) -> str:
     return form if set(form) <= set("A9_/.-") and "A" in form and "9" in form[form.index("A") :] else ""
 
 
-def _find_original(targets: Sequence[_Target]) -> list[_Target]:
-    """Return the target whose table's name is contained in the names of all other targets."""
+def _find_base_table(targets: Sequence[_KeyedTable]) -> list[_KeyedTable]:
+    """Return the table whose name the names of all the others contain, in a list; else []."""
     shortest = min(targets, key=lambda target: len(target.table.name))
     return [shortest] if all(shortest.table.name.lower() in target.table.name.lower() for target in targets) else []
 
 
-def _index_key_targets(tables: Sequence[TableSchema]) -> _Targets:
-    """Return key targets by the columns that would refer to them."""
-    targets: _Targets = defaultdict(list)
+def _index_keyed_tables(tables: Sequence[TableSchema]) -> _TablesByKeyName:
+    """Return tables with a one-column key, by the columns that would refer to the key."""
+    targets: _TablesByKeyName = defaultdict(list)
     for table in tables:
         column = table.column(table.key[0]) if table.kind == "table" and len(table.key) == 1 else None
         if column is None:
@@ -209,12 +209,12 @@ def _index_key_targets(tables: Sequence[TableSchema]) -> _Targets:
             for start in range(1, len(words)):
                 strengths.setdefault("".join(words[start:]) + key, 1)
         for name, strength in strengths.items():
-            targets[name, column.kind, strength].append(_Target(table, column))
+            targets[name, column.kind, strength].append(_KeyedTable(table, column))
     return targets
 
 
-def _find_best_targets(table: TableSchema, column: ColumnSchema, targets: _Targets) -> list[_Target]:
-    """Return the key targets that the column's name points to most strongly."""
+def _find_best_tables(table: TableSchema, column: ColumnSchema, targets: _TablesByKeyName) -> list[_KeyedTable]:
+    """Return the tables to whose keys a column's name points most strongly."""
     own_key = table.key == (column.name,)
     words = _split_into_words(column.name)
     # `rate_id` and `tax_rate` may be named after a table as a whole; of `bathroom_count` no part is.
@@ -238,7 +238,7 @@ def _find_best_targets(table: TableSchema, column: ColumnSchema, targets: _Targe
         return []
     # What names another row of the table: `mgr_id`, `parent_category_id`, `reports_to`.
     is_parent_name = words[:1] and words[0] in _SUPERIORS and words[1:] in (["id"], _split_into_words(table_key.name))
-    return [_Target(table, table_key)] if is_parent_name or words == ["report", "to"] else []
+    return [_KeyedTable(table, table_key)] if is_parent_name or words == ["report", "to"] else []
 
 
 def _split_into_words(name: str) -> list[str]:

@@ -240,7 +240,7 @@ class Schema:
 
 
 def select_keys_within_tables(keys: Iterable[ForeignKey], tables: Sequence[TableSchema]) -> tuple[ForeignKey, ...]:
-    """Return the foreign keys with both ends among the columns of the given tables."""
+    """Return the foreign keys whose columns, on both sides, are in the given tables."""
     tables_by_name = _index_by_name(tables)
 
     def has_all(name: str, columns: tuple[str, ...]) -> bool:

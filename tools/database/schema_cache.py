@@ -35,9 +35,9 @@ class SchemaCache:
     def __init__(
         self, state: Callable[[], str], pause: float = 0.0, is_outdated: Callable[[Schema], bool] = lambda _: False
     ) -> None:
-        """Read nothing yet.
+        """Make an empty cache; `state` returns a key that changes with the contents.
 
-        `state` is an engine's; where it cannot tell, the contents count as changed every hour. Between two readings are
+        Where `state` cannot tell, the contents count as changed every hour. Between two readings are
         `pause` seconds at least, unless a schema with an empty table `is_outdated`.
         """
         self._state = state

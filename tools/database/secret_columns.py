@@ -125,7 +125,7 @@ def find_secret_columns(schema: Schema) -> set[tuple[str, str]]:
     columns = [(table, column) for table in schema.tables for column in table.columns]
     places = {(table.name, column.name) for table, column in columns if _is_secret_column(column, table.name)}
     settings = {(table.name, column.name) for table, column in columns if _is_named_by_secrets(column, table)}
-    if not places and not settings and not any(has_secret_name(table.definition) for table in schema.tables):
+    if not places and not settings and not any(names_secrets(table.definition) for table in schema.tables):
         return places
     from .secret_views import TEXT_KINDS, find_view_columns_with_secrets
 
@@ -156,8 +156,8 @@ def is_secret_name(name: str) -> bool:
     return _classify_secret_name(name, "") in _SURE
 
 
-def has_secret_name(definition: str) -> bool:
-    """Whether a view's definition contains a name that means a secret."""
+def names_secrets(definition: str) -> bool:
+    """Whether a view's definition contains a name that means a secret, such as `password`."""
     return any(map(is_secret_name, set(_NAME.findall(definition))))
 
 
@@ -184,7 +184,7 @@ def _is_secret_column(column: ColumnSchema, table: str) -> bool:
 
 
 def _is_named_by_secrets(column: ColumnSchema, table: TableSchema) -> bool:
-    """Whether a column has the values of settings, some of which have names of secrets."""
+    """Whether a column has values of settings, and another column names some as secrets."""
     if "".join(split_name(column.name)[-1:]).removesuffix("s") not in _SETTINGS:
         return False
     # A name of an event, such as reset_password, stands many times.

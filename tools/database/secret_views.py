@@ -11,7 +11,7 @@ from sqlglot.errors import SqlglotError
 
 from .dialects import parse_statement
 from .schema import Schema, TableSchema
-from .secret_columns import has_secret_name, is_secret_name
+from .secret_columns import is_secret_name, names_secrets
 
 TEXT_KINDS = ("text", "binary", "other")
 """Kinds of columns that may hold a secret, or something written from one."""
@@ -51,7 +51,7 @@ def find_view_columns_with_secrets(schema: Schema, secrets: Collection[tuple[str
     ]
     columns = {_extract_words(column) for _, column in secrets}
     affected = {view.name for view, _, words in views if any(name <= words for name in columns)}
-    affected |= {view.name for view, _, _ in views if has_secret_name(view.definition)}
+    affected |= {view.name for view, _, _ in views if names_secrets(view.definition)}
     fresh = {table for table, _ in secret_items}
     while fresh or affected:
         before = frozenset(secret_items)
@@ -69,7 +69,7 @@ def find_views_naming_tables(schema: Schema, tables: Iterable[str]) -> set[str]:
     names = [_extract_words(_remove_schema_prefix(table)) for table in tables]
     words = {view.name: _extract_words(view.definition) for view in schema.tables if view.definition}
     views = {view for view in words if any(name <= words[view] for name in names)}
-    return views | {view.name for view in schema.tables if has_secret_name(view.definition)}
+    return views | {view.name for view in schema.tables if names_secrets(view.definition)}
 
 
 def _extract_words(text: str) -> frozenset[str]:

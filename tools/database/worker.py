@@ -48,7 +48,7 @@ def serve_database(
     *,
     files: int = 0,
     threads: int = 1,
-    own_bytes: int = 0,
+    engine_bytes: int = 0,
 ) -> None:
     """Serve one database until the connection ends; never return.
 
@@ -57,10 +57,10 @@ def serve_database(
         open_database: What it does first.
         files: How many temporary files a query may open, which share `Limits.disk_bytes`; 0 for one that may have all.
         threads: How many compute at once.
-        own_bytes: Memory that the engine keeps books of by itself, beside what a query may use.
+        engine_bytes: Memory that the engine keeps books of by itself, beside what a query may use.
     """
     try:
-        worker = _LimitedDatabase(open_database(), files, threads, own_bytes)
+        worker = _LimitedDatabase(open_database(), files, threads, engine_bytes)
     except TableturnError as error:
         send(sock, FAILURE, pack_error(error))
         os._exit(0)
@@ -80,11 +80,11 @@ def serve_database(
 class _LimitedDatabase:
     """An open database whose queries run under the limits of this process."""
 
-    def __init__(self, queries: QueryRunner, files: int, threads: int, own_bytes: int) -> None:
+    def __init__(self, queries: QueryRunner, files: int, threads: int, engine_bytes: int) -> None:
         self.queries = queries
         # Whatever a first query makes, threads included, is no part of what later ones may use.
         queries.execute("SELECT 1", Limits(memory_bytes=0), None)
-        self._base_bytes = measure_address_space() + own_bytes
+        self._base_bytes = measure_address_space() + engine_bytes
         self._files, self._threads = files, threads
         if files:
             highest = max(map(int, os.listdir("/proc/self/fd")))

@@ -84,16 +84,16 @@ def _wait_for_event(descriptor: int, events: int, milliseconds: int) -> bool:
 class WorkerPool:
     """A pool of workers that run queries on one database under one set of permissions."""
 
-    def __init__(self, nursery: ForkServer, opening: bytes, folder: Path | None = None) -> None:
-        """Start the nursery without workers; each worker gets its own folder in `folder`, if given."""
-        self._nursery, self._opening, self._folder = nursery, opening, folder
+    def __init__(self, fork_server: ForkServer, opening: bytes, folder: Path | None = None) -> None:
+        """Start the fork server, with no worker yet; each worker gets its own folder in `folder`."""
+        self._fork_server, self._opening, self._folder = fork_server, opening, folder
         self._lock = threading.Lock()
         self._idle: list[_WorkerProcess] = []
         self._closed = False
         self._owner = os.getpid()
         self._turns = threading.BoundedSemaphore(_WORKERS)
         with suppress(OSError):  # the first query says so
-            nursery.start(wait=False)
+            fork_server.start(wait=False)
 
     @property
     def about(self) -> bytes:
@@ -180,7 +180,7 @@ class WorkerPool:
             raise
 
     def _start_worker(self) -> _WorkerProcess:
-        line = self._nursery.call(b"\0")
+        line = self._fork_server.call(b"\0")
         try:
             send(line, RESULT, self._opening, START_SECONDS)
             message = receive(line, MESSAGE_BYTES, time.monotonic() + START_SECONDS)

@@ -9,7 +9,7 @@
 from .embedding import check_embedding_name, embed, make_embedding
 from .example import AddedExamples, Example, FoundExample, to_json
 from .importing import DatabaseFolder, read_examples
-from .masking import mask, regularize_example
+from .masking import mask_question, regularize_example
 from .rights import (
     VERIFIED,
     choose_best_per_question,
@@ -53,7 +53,7 @@ __all__ = [
     "make_example",
     "make_example_verifier",
     "make_selector",
-    "mask",
+    "mask_question",
     "open_existing",
     "open_seeded_store",
     "read_examples",

@@ -96,7 +96,7 @@ def make_embedding(name: str) -> Embedding:
 
 
 def check_embedding_name(name: str) -> None:
-    """Raise `SettingsError` if no embedding has a name."""
+    """Raise `SettingsError` if a name is not that of an embedding."""
     kind, _, model = name.partition(":")
     if name not in ("hashed", "chroma") and (kind not in ("openai", "sentence") or not model):
         choices = "hashed, chroma, openai:MODEL and sentence:MODEL"

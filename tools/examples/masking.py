@@ -36,10 +36,10 @@ _PIECE = re.compile(rf"{_PATH.pattern}|'(?:[^']|'')*'|[-~]>|\S")
 _ASIDE = re.compile(r"\[[^\]]*(?:\]|\Z)|'(?:[^']|'')*'")
 
 
-def mask(
+def mask_question(
     question: str, schema: str | Schema | None, values: Sequence[ValueMatch] = (), form: SkeletonForm = "marked"
 ) -> str:
-    """Return a question's skeleton and marks of counts, as a similarity search key (3.1.2).
+    """Return a question's search key: its skeleton and marks such as `#columns2` (3.1.2).
 
     The skeleton removes what distinguishes forms of SQL: how many columns are asked for, how many values are given, how
     many tables take part. So it is followed by marks such as `#columns2 #values1 #numbers0 #tables1`, which embeddings

@@ -103,7 +103,7 @@ def write_approval_record(database: Database, sql: str) -> str:
 
 
 def _is_resolved(query: Query) -> bool:
-    """Whether it is known which columns a query reads, as it is not of a whole row or of `* LIKE 'a%'`."""
+    """Whether all columns that a query reads are known: no whole row, no `* LIKE 'a%'`."""
     plain_stars = all(isinstance(star.parent, exp.Select | exp.Count | exp.Column) for star in query.find(exp.Star))
     references = query.resolution.references
     is_known = all(reference.kind in READ_KINDS and reference.kind != "rowid" for reference in references)
@@ -196,7 +196,7 @@ def should_replace(old: Example, new: Example, database: Database) -> bool:
 
 
 def is_example_of_database(example: Example, database: Database) -> bool:
-    """Whether an example is of this database: its owner's, or the name's if it has no owner."""
+    """Whether an example belongs to a database: by owner, or by name if it has no owner."""
     return example.owner == database_identity(database) if example.owner else example.database == database.name
 
 

@@ -22,7 +22,7 @@ from ..sql import vectorize_query
 from ..values.match import ValueMatch
 from .embedding import Vectors
 from .example import Example, FoundExample
-from .masking import SkeletonForm, mask
+from .masking import SkeletonForm, mask_question
 from .rights import choose_best_per_question
 from .store import ExampleStore, get_sql_skeleton, shared_id
 
@@ -80,7 +80,7 @@ def _select_by_skeleton(
     form: SkeletonForm = "marked",
     simplified: bool = True,
 ) -> tuple[Example, ...]:
-    """Choose k1 examples by question skeleton, k2 by simplified one.
+    """Choose k1 examples by the question's skeleton, k2 by the simplified question's.
 
     Without a simplified form all k1 + k2 go by the question.
 
@@ -101,7 +101,7 @@ _Ranked = Iterable[tuple[object, Example]]
 
 
 def _take_distinct_examples(rankings: Iterable[tuple[_Ranked, int]]) -> tuple[Example, ...]:
-    """Take up to k examples from each ranking, skipping kinds that were already taken."""
+    """Take up to k examples from each ranking, at most one example of each kind."""
     examples: dict[object, Example] = {}
     for ranking, k in rankings:
         most = len(examples) + k
@@ -121,7 +121,7 @@ def _rank_by_skeleton(
     speak, weighted by similarity, and of each the nearest example: k examples then show k forms of SQL
     (`evals.lab bench examples-skeleton` has both ways).
     """
-    hits = store.near("skeleton", mask(text, query.schema, query.values), max(pool, k), query.database)
+    hits = store.near("skeleton", mask_question(text, query.schema, query.values), max(pool, k), query.database)
     votes: dict[str, float] = defaultdict(float)
     nearest: dict[str, FoundExample] = {}
     for hit in hits:
@@ -135,7 +135,7 @@ def _rank_by_skeleton(
 def _rank_by_plain_skeleton(
     store: ExampleStore, query: ExampleQuery, texts: Iterable[tuple[str, int]], least: float, simplified: bool
 ) -> Iterator[tuple[_Ranked, int]]:
-    """Yield for each text the examples ranked by plain skeletons (3.1), and k.
+    """Yield, for each (text, k), the examples ranked by plain skeletons, and k (3.1).
 
     The repository R = {(S_o, SQL), (S_r, SQL)} (3.1.2) has twice as many keys as pairs where all are simplified. The
     first call after a change of the store indexes all of it.
@@ -148,19 +148,19 @@ def _rank_by_plain_skeleton(
             for text in dict.fromkeys((example.question, (simplified and example.simplified) or example.question))
         ]
         # As questions are: by the whole database where it is stored, not by the part that the SQL uses.
-        keys = [mask(text, example.database_schema or example.schema, form="plain") for example, text in pairs]
+        keys = [mask_question(text, example.database_schema or example.schema, form="plain") for example, text in pairs]
         return [example for example, _ in pairs], store.embedding(keys)
 
     examples, vectors = store.cached(("plain skeletons", simplified), embed_visible_examples, query.database)
     for text, k in texts if examples else ():
         # No value is masked: of the repository's questions nobody knows which words are values.
-        cosines = vectors @ store.embedding([mask(text, query.schema, form="plain")])[0]
+        cosines = vectors @ store.embedding([mask_question(text, query.schema, form="plain")])[0]
         order = np.argsort(-cosines, kind="stable")
         yield ((examples[row], examples[row]) for row in order[cosines[order] >= least]), k
 
 
 def _select_by_draft(store: ExampleStore, query: ExampleQuery, k: int = 8) -> tuple[Example, ...]:
-    """Choose half by the draft's SQL skeleton, half by the question's."""
+    """Choose half of the examples by the draft's SQL skeleton, half by the question's."""
     by_sql: list[FoundExample] = []
     if query.draft_sql:
         with suppress(SQLParseError):
@@ -248,7 +248,7 @@ def _compute_cluster_centroids(
 def _select_by_vote(
     store: ExampleStore, query: ExampleQuery, n: int = 18, m: int = 20, method: Method = "kmeans", seed: int = 0
 ) -> tuple[Example, ...]:
-    """Choose the n most picked of m diverse samples (CREDIT-SQL 3.3)."""
+    """Choose the n examples picked most often by m diverse samples (CREDIT-SQL 3.3)."""
 
     def choose_diverse_examples(visible: Sequence[Example]) -> tuple[Example, ...]:
         vectors = np.asarray([vectorize_query(example.sql) for example in visible], dtype=np.float64)
@@ -270,7 +270,7 @@ def _select_at_random(store: ExampleStore, query: ExampleQuery, k: int = 18, see
 def choose_examples(
     store: ExampleStore, database: Database, query: ExampleQuery, kind: SelectorKind, k: int, numbers: Mapping[str, Any]
 ) -> list[Example]:
-    """Choose examples for a question: k of its own database first, then the selector's.
+    """Choose examples for a question: k of the same database first, then the selector's.
 
     The former show the very tables that are asked about, which no example of the same form over other data does. A
     database without any of its own is shown what it was before. Below the likeness `least` of the numbers none is
@@ -280,7 +280,7 @@ def choose_examples(
     near = visible.near("question", query.question, _LOOKED_AT * k, query.database, shared=False)
     if least:
         near = [hit for hit in near if hit.similarity >= min(least, _OWN_LIKENESS)]
-        key = mask(query.question, query.schema, query.values)
+        key = mask_question(query.question, query.schema, query.values)
         alike = visible.near("skeleton", key, _LOOKED_AT * k, query.database, shared=False)
         near += [hit for hit in alike if hit.similarity >= least]
     own_examples = ((shared_id(hit.example), hit.example) for hit in near)

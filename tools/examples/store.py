@@ -32,7 +32,7 @@ from .example import (
     parse_example_json,
     to_json,
 )
-from .masking import mask
+from .masking import mask_question
 from .rights import VERIFIED, Standing, Verify, parse_approval_record, rank_example_rights, restrict_example
 from .tables import ChromaBackend, Fields, MemoryBackend, Row, Table
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 PAIRS = "pairs"
 SHARED = ""
-"""The room of the examples that every database's questions may see; other rooms are named by their owner."""
+"""The owner of the examples that every database's questions may see; other owners are databases."""
 
 _TABLES: dict[Index, str] = {"question": PAIRS, "skeleton": "skeletons", "sql": "sqls"}
 _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleton_2"), "sql": ("sql",)}
@@ -55,7 +55,7 @@ _T = TypeVar("_T")
 class ExampleStore:
     """A searchable store of question-SQL examples; threads may share it.
 
-    A room holds a table of pairs, with the questions' vectors, and a table for each other index. Those have one row a
+    An owner has a table of pairs, with the questions' vectors, and a table for each other index. Those have one row a
     distinct key, not one a pair, so that a thousand pairs of one kind neither crowd out the rest nor cost memory; a
     row names one pair that stands for its key. Keys are written before pairs, so a pair that is there has its keys: an
     interrupted import leaves a store that opens, answers, and is completed by importing once more.
@@ -164,11 +164,11 @@ class ExampleStore:
         """
         vector = self.embedding([text])[0]
         # Of equally near ones, the database's own come first.
-        hits = self._find_nearest_of_database(database, index, vector, k) if database else []
+        hits = self._find_nearest_of_owner(database, index, vector, k) if database else []
         if shared:
-            hits += self._find_nearest_of_database(SHARED, index, vector, k)
+            hits += self._find_nearest_of_owner(SHARED, index, vector, k)
             if further := self._get_further_store():
-                hits += further._find_nearest_of_database(SHARED, index, vector, k)
+                hits += further._find_nearest_of_owner(SHARED, index, vector, k)
         return sorted(hits, key=lambda hit: -hit.similarity)[:k]
 
     def nearest(
@@ -183,10 +183,10 @@ class ExampleStore:
     def remove(self, ids: Sequence[str]) -> int:
         """Remove examples by identifier; return the number removed."""
         count = 0
-        for room in self._backend.list_room_names():
-            rows = self._backend.get((room, PAIRS), ids)
-            self._backend.remove((room, PAIRS), list(rows))
-            self._remove_unused_keys(room, rows.values())
+        for owner in self._backend.list_owners():
+            rows = self._backend.get((owner, PAIRS), ids)
+            self._backend.remove((owner, PAIRS), list(rows))
+            self._remove_unused_keys(owner, rows.values())
             count += len(rows)
         with self._lock:
             self._cache.clear()
@@ -194,18 +194,18 @@ class ExampleStore:
 
     def list(self, database: str | None = None, source: str | None = None) -> Iterator[FoundExample]:
         """Yield all examples, or only those of one database name or one source."""
-        for room in self._backend.list_room_names():
-            for hit in self._scan_room_examples(room):
+        for owner in self._backend.list_owners():
+            for hit in self._scan_examples(owner):
                 if database in (None, hit.example.database) and source in (None, hit.example.source):
                     yield hit
 
     def visible(self, database: str = "") -> Iterator[FoundExample]:
         """Yield the examples that questions over the database with this identity may use."""
-        yield from self._scan_room_examples(SHARED)
+        yield from self._scan_examples(SHARED)
         if further := self._get_further_store():
             yield from further.visible()
         if database != SHARED:
-            yield from self._scan_room_examples(database)
+            yield from self._scan_examples(database)
 
     def holds_own(self, database: str) -> bool:
         """Whether the store has private examples of the database with this identity."""
@@ -230,11 +230,11 @@ class ExampleStore:
         Repairs a damaged index. If it is interrupted, run it again. (Another embedding needs another store: import the
         examples there.)
         """
-        for room in self._backend.list_room_names():
-            ids = self._backend.list_row_ids((room, PAIRS))
+        for owner in self._backend.list_owners():
+            ids = self._backend.list_row_ids((owner, PAIRS))
             for start in reversed(range(0, len(ids), _BATCH)):  # the first pair with a key goes on standing for it
                 part = ids[start : start + _BATCH]
-                rows = self._backend.get((room, PAIRS), part)
+                rows = self._backend.get((owner, PAIRS), part)
                 records = [make_record(_parse_stored_example(rows[id_]), id_=id_) for id_ in part if id_ in rows]
                 self._put_records(records, tuple(_TABLES.values()))
         return self.count()
@@ -244,14 +244,14 @@ class ExampleStore:
 
         A change by another process is noticed if the number of examples changes.
         """
-        room = database if self.holds_own(database) else ""
+        owner = database if self.holds_own(database) else ""
         if self._reader is not None:
             key = (key, self._reader.rights, self._reader.schema().version)
-        state = [self._backend.count((room, PAIRS)) for room in (SHARED, room)]
+        state = [self._backend.count((owner, PAIRS)) for owner in (SHARED, owner)]
         with self._lock:
-            entry = self._cache.get((key, room))
+            entry = self._cache.get((key, owner))
             if entry is None or entry[0] != state:
-                entry = self._cache[key, room] = (state, make([hit.example for hit in self.visible(room)]))
+                entry = self._cache[key, owner] = (state, make([hit.example for hit in self.visible(owner)]))
             return entry[1]
 
     def close(self) -> None:
@@ -278,47 +278,47 @@ class ExampleStore:
             example = restrict_example(example, self._reader)
         return FoundExample(row.id, example, similarity, skeleton) if example else None
 
-    def _find_nearest_of_database(self, room: str, index: Index, vector: Vectors, k: int) -> list[FoundExample]:
-        """Return the k examples of a room whose keys are nearest to a vector."""
+    def _find_nearest_of_owner(self, owner: str, index: Index, vector: Vectors, k: int) -> list[FoundExample]:
+        """Return the k examples of an owner whose keys are nearest to a vector."""
         limit = k
-        while k > 0 and (rows := self._backend.find_nearest_rows((room, _TABLES[index]), vector, limit)):
+        while k > 0 and (rows := self._backend.find_nearest_rows((owner, _TABLES[index]), vector, limit)):
             ids = [] if index == "question" else list({key.fields["pair"]: key for key in rows})
-            first = self._backend.get((room, PAIRS), ids)
-            hits = [hit for key in rows if (hit := self._read_by_key(room, index, key, first))]
+            first = self._backend.get((owner, PAIRS), ids)
+            hits = [hit for key in rows if (hit := self._read_by_key(owner, index, key, first))]
             if len(hits) >= k or len(rows) < limit:
                 return hits[:k]
             limit *= 4
         return []
 
-    def _read_by_key(self, room: str, index: Index, key: Row, first: Mapping[str, Row]) -> FoundExample | None:
-        """Return the example of a key, or another with the same key if the first is unreadable."""
+    def _read_by_key(self, owner: str, index: Index, key: Row, pairs: Mapping[str, Row]) -> FoundExample | None:
+        """Return the example that a key names, or another with that key if it is unreadable."""
         if index == "question":
             return self._read_visible(key, key.similarity, key.fields["sql"])
         skeleton = key.fields.get("sql", key.id)
-        pair = first.get(key.fields["pair"])
+        pair = pairs.get(key.fields["pair"])
         if pair and (hit := self._read_visible(pair, key.similarity, skeleton)):
             return hit
         limit = None if self._reader else 1
-        others = self._backend.find_rows_by_value((room, PAIRS), _KEY_FIELDS[index], key.id, limit)
+        others = self._backend.find_rows_by_value((owner, PAIRS), _KEY_FIELDS[index], key.id, limit)
         return next(filter(None, (self._read_visible(other, key.similarity, skeleton) for other in others)), None)
 
-    def _scan_room_examples(self, room: str) -> Iterator[FoundExample]:
-        return filter(None, map(self._read_visible, self._backend.scan((room, PAIRS))))
+    def _scan_examples(self, owner: str) -> Iterator[FoundExample]:
+        return filter(None, map(self._read_visible, self._backend.scan((owner, PAIRS))))
 
     def _count_rows(self, table: str) -> int:
-        return sum(self._backend.count((room, table)) for room in self._backend.list_room_names())
+        return sum(self._backend.count((owner, table)) for owner in self._backend.list_owners())
 
     def _find_new_and_changed(self, examples: Sequence[Example]) -> tuple[Sequence[Example], Sequence[ExampleRecord]]:
         """Return the examples that are not stored yet, and records of stored ones that changed."""
-        by_room: dict[str, dict[str, Example]] = {}
+        by_owner: dict[str, dict[str, Example]] = {}
         for example in examples:
-            batch = by_room.setdefault(get_room(example), {})
+            batch = by_owner.setdefault(get_owner_key(example), {})
             first = batch.setdefault(id_ := example_id(example), example)
             batch[id_] = replace(first, **_get_example_forms(example))
         unknown: list[Example] = []
         changes: list[ExampleRecord] = []
-        for room, batch in by_room.items():
-            rows = self._backend.get((room, PAIRS), list(batch))
+        for owner, batch in by_owner.items():
+            rows = self._backend.get((owner, PAIRS), list(batch))
             unknown += [example for id_, example in batch.items() if id_ not in rows]
             for id_, row in rows.items():
                 new = old = _parse_stored_example(row)
@@ -329,8 +329,8 @@ class ExampleStore:
                     changes.append(make_record(new, id_=id_))
         return unknown, changes
 
-    def _put_records(self, entries: Sequence[ExampleRecord], anew: Sequence[str] = ()) -> int:
-        """Write new records, and all to tables in `anew`; return the number of new ones.
+    def _put_records(self, entries: Sequence[ExampleRecord], overwritten: Sequence[str] = ()) -> int:
+        """Write new records, and all records of `overwritten` tables; return the number of new ones.
 
         Nothing is made or written before all vectors are there: an embedding that fails leaves no table that is bound
         to it.
@@ -339,33 +339,33 @@ class ExampleStore:
         # Of several pairs with a key, the first stands for it.
         for record in reversed(entries):
             for name, id_, text, fields in record.rows:
-                rows[get_room(record.example), name][id_] = text, fields
+                rows[get_owner_key(record.example), name][id_] = text, fields
         for table, of_table in rows.items():
-            old_rows = {} if table[1] in anew else self._backend.get(table, list(of_table))
+            old_rows = {} if table[1] in overwritten else self._backend.get(table, list(of_table))
             ids = reversed(of_table) if table[1] == PAIRS else of_table
             rows[table] = {id_: of_table[id_] for id_ in ids if id_ not in old_rows}
         vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in rows.items() if new}
         for table, of_table in vectors.items():
             fields = {id_: fields for id_, (_, fields) in rows[table].items()}
-            self._backend.put(table, fields, of_table, anew=table[1] in anew)
+            self._backend.put(table, fields, of_table, overwrite=table[1] in overwritten)
         with self._lock:
             self._cache.clear()
         return sum(len(new) for (_, name), new in rows.items() if name == PAIRS)
 
     def _replace_record(self, record: ExampleRecord) -> None:
         """Replace a stored example and its keys, keys first."""
-        room = get_room(record.example)
-        before = self._backend.get((room, PAIRS), [record.id])
+        owner = get_owner_key(record.example)
+        before = self._backend.get((owner, PAIRS), [record.id])
         self._put_records([record], (PAIRS,))
         self._standings.clear()
-        self._remove_unused_keys(room, before.values())
+        self._remove_unused_keys(owner, before.values())
 
-    def _remove_unused_keys(self, room: str, rows: Iterable[Row]) -> None:
+    def _remove_unused_keys(self, owner: str, rows: Iterable[Row]) -> None:
         """Remove the keys of rows that no stored example uses any more."""
         for index, names in _KEY_FIELDS.items():
             keys = {row.fields[name] for row in rows for name in names}
-            orphans = [key for key in keys if not self._backend.find_rows_by_value((room, PAIRS), names, key, 1)]
-            self._backend.remove((room, _TABLES[index]), orphans)
+            orphans = [key for key in keys if not self._backend.find_rows_by_value((owner, PAIRS), names, key, 1)]
+            self._backend.remove((owner, _TABLES[index]), orphans)
 
 
 def _get_example_forms(example: Example) -> dict[str, str]:
@@ -390,8 +390,8 @@ class ExampleRecord:
     rows: tuple[tuple[str, str, str, Fields], ...]
 
 
-def get_room(example: Example) -> str:
-    """Return the name of the room, a partition of the store, that holds an example."""
+def get_owner_key(example: Example) -> str:
+    """Return the owner under which the store keeps an example; empty for a shared one."""
     return SHARED if example.shared else example.owner or example.database
 
 
@@ -428,7 +428,7 @@ def make_record(
         raise make_refusal_error(example, error) from error
     texts = dict.fromkeys((example.question, example.simplified or example.question))
     id_, sql_id = id_ or example_id(example), _hash_texts(sql)
-    skeletons = {_hash_texts(key, sql): key for key in questions or [mask(text, example.schema) for text in texts]}
+    skeletons = {_hash_texts(k, sql): k for k in questions or [mask_question(text, example.schema) for text in texts]}
     first, *_, last = *skeletons, *skeletons  # both, so that an update leaves none of earlier forms
     example = example if example.added else replace(example, added=datetime.now(UTC))
     fields = {"example": to_json(example), "sql": sql_id, "skeleton_1": first, "skeleton_2": last}

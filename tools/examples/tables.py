@@ -91,7 +91,7 @@ def has_example_store(location: str | Path) -> bool:
 
 
 Table = tuple[str, str]
-"""A room of the store, and the name of a table in it. A table that nothing was written to is an empty one."""
+"""An owner of examples, and the name of a table of theirs. A table that nothing was written to is an empty one."""
 
 
 class MemoryBackend:
@@ -100,11 +100,11 @@ class MemoryBackend:
     def __init__(self) -> None:
         self._tables: dict[Table, dict[str, tuple[Row, Vectors]]] = defaultdict(dict)
 
-    def put(self, table: Table, rows: Mapping[str, Fields], vectors: Vectors, *, anew: bool = False) -> None:
-        """Write rows by identifier; existing ones are kept, or replaced if `anew`."""
+    def put(self, table: Table, rows: Mapping[str, Fields], vectors: Vectors, *, overwrite: bool = False) -> None:
+        """Write rows by identifier; existing ones are kept, or replaced if `overwrite` is set."""
         old_rows = self._tables[table]
         for (id_, fields), vector in zip(rows.items(), vectors, strict=True):
-            if anew or id_ not in old_rows:
+            if overwrite or id_ not in old_rows:
                 old_rows[id_] = Row(id_, fields), vector
 
     def get(self, table: Table, ids: Sequence[str]) -> dict[str, Row]:
@@ -143,9 +143,9 @@ class MemoryBackend:
         """Return the number of rows."""
         return len(self._tables[table])
 
-    def list_room_names(self) -> list[str]:
-        """Return the names of all rooms that have a table, in alphabetical order."""
-        return sorted({room for room, _ in list(self._tables)})
+    def list_owners(self) -> list[str]:
+        """Return all owners of tables, an empty text for shared ones, in alphabetical order."""
+        return sorted({owner for owner, _ in list(self._tables)})
 
     def close(self) -> None:
         """Free the tables; the backend must not be used afterwards."""
@@ -153,7 +153,7 @@ class MemoryBackend:
 
 
 class ChromaBackend:
-    """The same tables in Chroma, each a collection that is marked with the embedding's name."""
+    """Tables in Chroma, each a collection that is marked with the embedding's name."""
 
     def __init__(self, location: str | Path, embedding: str) -> None:
         """Open or make the store in a folder or at a Chroma server's URL."""
@@ -171,7 +171,7 @@ class ChromaBackend:
             _close_chroma_client(self.client)
             raise
 
-    def put(self, table: Table, rows: Mapping[str, Fields], vectors: Vectors, *, anew: bool = False) -> None:
+    def put(self, table: Table, rows: Mapping[str, Fields], vectors: Vectors, *, overwrite: bool = False) -> None:
         settings: Any = {
             "configuration": {"hnsw": _HNSW},
             "metadata": {"format": FORMAT, "embedding": self._embedding, "room": table[0]},
@@ -180,7 +180,7 @@ class ChromaBackend:
         self.call_chroma(lambda: self.client.get_or_create_collection(_make_collection_name(table), **settings))
         ids, fields = list(rows), list(map(dict, rows.values()))
         for part in (slice(start, start + self.batch) for start in range(0, len(ids), self.batch)):
-            self._call(table, "upsert" if anew else "add", ids[part], vectors[part], fields[part])
+            self._call(table, "upsert" if overwrite else "add", ids[part], vectors[part], fields[part])
 
     def get(self, table: Table, ids: Sequence[str]) -> dict[str, Row]:
         return {row.id: row for row in self._get_rows(table, ids=list(ids))} if ids else {}
@@ -229,7 +229,7 @@ class ChromaBackend:
         self._check_index_files()
         return self.call_chroma(call_collection)
 
-    def list_room_names(self) -> list[str]:
+    def list_owners(self) -> list[str]:
         return sorted({str((collection.metadata or {}).get("room", "")) for collection in self._list_collections()})
 
     def close(self) -> None:
@@ -290,8 +290,8 @@ class ChromaBackend:
 
 def _make_collection_name(table: Table) -> str:
     # Chroma allows few characters in names, database names may have any.
-    room, name = table
-    code = hashlib.sha256(room.encode()).hexdigest()[:16] if room else "shared"
+    owner, name = table
+    code = hashlib.sha256(owner.encode()).hexdigest()[:16] if owner else "shared"
     return f"tableturn.{code}.{name}"
 
 
@@ -359,10 +359,10 @@ def find_damaged_index(store: Path) -> Path | None:
 
 def _is_valid_index(folder: Path) -> bool:
     header = _HEADER.unpack((folder / "header.bin").read_bytes()[: _HEADER.size])
-    _, start, room, count, size, label, data, _, entry, _, most, *_ = header
+    _, start, capacity, count, size, label, data, _, entry, _, most, *_ = header
     lowest, links = folder / "data_level0.bin", most + 1
     fits = start == 0 and most < 10_000 and data == _WORD * links < label == size - 8 and not size % _WORD
-    if not fits or count > room or lowest.stat().st_size < count * size or (count and entry >= count):
+    if not fits or count > capacity or lowest.stat().st_size < count * size or (count and entry >= count):
         return False
     if count * size > _READ_WHOLE:
         return True

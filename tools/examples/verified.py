@@ -18,7 +18,7 @@ from ..sql.scope import normalize_constant_text
 from ..words import Word, make_word_set, words
 from .example import Example
 
-Spelt = Callable[[str, str, str], str | None]
+Spell = Callable[[str, str, str], str | None]
 """How a column spells a text, `(table, column, text)`; None where it does not hold it."""
 
 _POLITE = make_word_set("please can could you show give tell me us i want to see need know")
@@ -49,7 +49,7 @@ class VerifiedAnswer:
     changed: tuple[tuple[str, str], ...] = ()
 
 
-def find_verified(question: str, candidates: Iterable[Example], schema: Schema, spelt: Spelt) -> VerifiedAnswer | None:
+def find_verified(question: str, candidates: Iterable[Example], schema: Schema, spell: Spell) -> VerifiedAnswer | None:
     """Return the first verified example whose question is the same or differs only in values.
 
     Values count as others only where the query compares a column with the one, and that column holds the other. What
@@ -66,7 +66,7 @@ def find_verified(question: str, candidates: Iterable[Example], schema: Schema, 
         # Of several, the one that is spelt alike.
         best = min(same, key=lambda example: " ".join(example.question.split()).casefold() != literal)
         return VerifiedAnswer(best, best.sql)
-    with_values = (_adapt_verified_answer(tokens, question, example, schema, spelt) for example in candidates)
+    with_values = (_adapt_verified_answer(tokens, question, example, schema, spell) for example in candidates)
     return next(filter(None, with_values), None)
 
 
@@ -99,11 +99,11 @@ def _join_singular_words(tokens: Iterable[Word]) -> str:
 
 @return_default_if_unparsable(None)
 def _adapt_verified_answer(
-    tokens_asked: Sequence[Word], question: str, example: Example, schema: Schema, spelt: Spelt
+    new_words: Sequence[Word], question: str, example: Example, schema: Schema, spell: Spell
 ) -> VerifiedAnswer | None:
     """Return a verified example's SQL with the new question's values; None if impossible."""
     old_words, text = _extract_significant_words(example.question), example.sql.casefold()
-    new_text, old_text = _join_singular_words(tokens_asked), _join_singular_words(old_words)
+    new_text, old_text = _join_singular_words(new_words), _join_singular_words(old_words)
     # Not a column's values alone tell ">= 5" from "5": of one whose values may not leave, every text counts as held.
     if _NO_SIGN.sub("", new_text) != _NO_SIGN.sub("", old_text):
         return None
@@ -123,9 +123,9 @@ def _adapt_verified_answer(
         if not match or match[number] == key:
             continue
         first, last = (new_text.count(" ", 0, edge) // 2 for edge in match.span(number))
-        now = question[tokens_asked[first].start : tokens_asked[last - 1].end]
+        now = question[new_words[first].start : new_words[last - 1].end]
         tokens, columns = slots[key]
-        spellings = {spelt(*column, now) for column in columns} or {now if _NUMBER.fullmatch(now) else None}
+        spellings = {spell(*column, now) for column in columns} or {now if _NUMBER.fullmatch(now) else None}
         if len(spellings) > 1 or (value := spellings.pop()) is None:
             return None
         changes.append((tokens[0].text, value))
@@ -137,9 +137,9 @@ def _adapt_verified_answer(
 
 
 def _find_constants(query: Query, words: str) -> dict[str, tuple[Sequence[QueryToken], Sequence[tuple[str, str]]]]:
-    """Return the query's constants that the question names exactly once, by their words."""
+    """Return the query's constants that occur exactly once in `words`, by their words."""
     columns: dict[str, list[tuple[str, str]]] = {}
-    for column, operand in (pair for node, _ in query.comparisons for pair in query.iterate_column_comparisons(node)):
+    for column, operand in (pair for node, _ in query.comparisons for pair in query.list_column_comparisons(node)):
         if isinstance(text := query.literal(operand), str):
             columns.setdefault(normalize_constant_text(text), []).append(column.item)
     constants: dict[str, list[QueryToken]] = {}

@@ -24,8 +24,8 @@ from ..errors import (
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
 from ..sql.query import qualify_column, read_query
-from ..sql.scope import Reference, Scope, count_only_rows, split_at_and, write_without_tables
-from ..sql.texts import begins_change, cut_where, is_sql, read_statement
+from ..sql.scope import Reference, Scope, restrict_aggregates, split_at_and, write_without_tables
+from ..sql.texts import begins_write_statement, is_surely_sql, read_statement, strip_where
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
 from .entry import Entry, Item
 from .read import DATABASE
@@ -53,7 +53,7 @@ class SQLFragment:
 
 
 def _read_fragment(sql: str, dialect: str, schema: Schema | None = None) -> tuple[Query, exp.Expr]:
-    """Return the analysis of `SELECT` before a fragment, and the fragment in it."""
+    """Return the analysis of `SELECT fragment`, and the fragment's syntax tree in it."""
     try:
         query = Query.of(f"SELECT {sql}", dialect, schema)
     except SQLParseError as error:
@@ -86,7 +86,7 @@ def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) ->
     Columns without a table are looked for in the tables `about` first, which are those read where it names none. What
     is no fragment, or names what the schema lacks, raises a `KnowledgeError` that has the nearest name.
     """
-    exact = write_exact_table_names(f"SELECT {cut_where(sql)}", schema).removeprefix("SELECT ")
+    exact = write_exact_table_names(f"SELECT {strip_where(sql)}", schema).removeprefix("SELECT ")
     query, expression = _read_fragment(exact, schema.dialect, schema)
     edit, columns = query.edit(), list[Item]()
     for reference in query.resolve_among(tuple(about)):
@@ -237,7 +237,7 @@ def _take_topmost_entries(layers: Sequence[Sequence[Entry]], problems: list[Entr
 
 
 def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> Entry:
-    """Return the entry with names as the schema has them; raise `KnowledgeError` if it can't be."""
+    """Return an entry with names as the schema has them; raise `KnowledgeError` if impossible."""
     if entry.fault:
         raise KnowledgeError(entry.fault)
     about = tuple(_resolve_entry_item(item, schema) for item in entry.about)
@@ -251,7 +251,7 @@ def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> 
     expression, _, condition = entry.sql.partition("\n")
     if condition:
         tree, where = parse_fragment(expression, schema.dialect), parse_fragment(condition, schema.dialect)
-        if not count_only_rows(tree, where):
+        if not restrict_aggregates(tree, where):
             raise KnowledgeError(f"{expression!r} has no aggregate that `where` can filter: add the condition to it")
         expression = tree.sql(dialect=schema.dialect)
     fragment = resolve_sql_fragment(expression, schema, [table for table, _ in about])
@@ -286,10 +286,10 @@ def _write_entry_query(entry: Entry, schema: Schema) -> tuple[str, tuple[str, ..
 
     A text that is SQL counts: what does not fit the schema raises a `KnowledgeError`.
     """
-    sql = entry.sql or (entry.text if is_sql(entry.text, schema) else "")
+    sql = entry.sql or (entry.text if is_surely_sql(entry.text, schema) else "")
     if entry.kind not in ("term", "metric") or not sql:
         return "", ()
-    if begins_change(sql):
+    if begins_write_statement(sql):
         raise KnowledgeError(f"{sql!r} would change the database: give a condition, or what is computed")
     try:
         if entry.sql or (statement := read_statement(sql, schema.dialect)) is None:
@@ -314,7 +314,7 @@ def _write_fragment_query(fragment: SQLFragment, schema: Schema) -> str:
 
 
 def run_entry_sql(entry: Entry, schema: Schema, run: Callable[[str], object]) -> str:
-    """Run the SQL of a term or metric; return why it was not run to its end, or ''.
+    """Run the SQL of a term or metric; return why it took too long or was blocked, or ''.
 
     SQL that fails raises `KnowledgeError`.
     """
@@ -433,7 +433,7 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
     """
     if not entries or len(query.sql) > _LONGEST:
         return ()
-    items, schema, scopes = query.usage, query.schema, query.read_scopes
+    items, schema, scopes = query.usage, query.schema, query.result_scopes
     texts = {
         "term": [{write_without_tables(part) for part in _list_applied_conditions(query, scope)} for scope in scopes],
         "metric": [set(map(write_without_tables, query.find_in(scope, exp.Condition))) for scope in scopes],
@@ -469,6 +469,6 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
 
 
 def _list_applied_conditions(query: Query, scope: Scope) -> list[exp.Expr]:
-    """Return what rows must meet to be in a SELECT or one of its aggregates, split at AND."""
+    """Return the conditions on rows of a SELECT and of its aggregates, split at AND."""
     nodes = [cond.node for cond in query.conditions(scope) if cond.clause != "on" or cond.is_required]
     return [part for node in nodes for part in split_at_and(node)]

@@ -28,7 +28,7 @@ _TOO_COMMON = "is too common to be defined: choose a word or phrase that only so
 
 
 def parse_note(text: str, schema: Schema) -> Entry:
-    """Return the definition or rule that a note writes; raise `KnowledgeError` if it is neither."""
+    """Return the definition or rule in a note; raise `KnowledgeError` if there is neither."""
     words = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) != "Cc")
     if not words:
         raise KnowledgeError("the note is empty: write it as in: active means ordered in the last 90 days")
@@ -51,6 +51,6 @@ def parse_note(text: str, schema: Schema) -> Entry:
     return entry
 
 
-def cut_verb(text: str) -> str:
-    """Return a meaning without the verb that may stand before it, as `means` in `means new`."""
+def strip_leading_verb(text: str) -> str:
+    """Return a meaning without a leading verb, such as `means` in `means new`."""
     return text[verb.end() :] if (verb := _VERB_FIRST.match(text)) else text

@@ -62,7 +62,7 @@ class _QueryParts:
                 part.set("quoted", not part.name.isidentifier())
         conditions = (condition for scope in query.scopes for condition in query.conditions(scope))
         # What CASE tells apart in an aggregate is a part of a metric, and no term.
-        parts = (part.node for part in conditions if part.clause != "counted" or query.around(part.node, exp.Filter))
+        parts = (part.node for part in conditions if part.clause != "counted" or query.ancestor(part.node, exp.Filter))
         self.conditions = {self.write_qualified(part): part for part in parts}
         self.literals = {str(node.this) for node in query.find(exp.Literal)}
         self.aggregates = {self.write_qualified(node): node for node in query.find(exp.AggFunc)}

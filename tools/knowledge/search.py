@@ -226,7 +226,7 @@ class KnowledgeIndex:
 
 
 def is_term_name(name: str, schema: Schema, *, addresses: bool = True) -> bool:
-    """Whether a name has a searchable word; words that address people count with `addresses`."""
+    """Whether a name has a searchable word; words such as `note` count if `addresses` is set."""
     return not _STOP.union(() if addresses else _ADDRESSES - get_schema_name_stems(schema)).issuperset(stems(name))
 
 
@@ -339,9 +339,9 @@ class _KnowledgeSearch:
         words = [word for name in names for word in _split_name_stems(name)]
         return bool(words) and all(word in self._said_weights or word in extra for word in words)
 
-    def _needs_entry(self, entry: Entry, shares: bool) -> bool:
-        """Whether the question needs a description or rule; `shares` means a rare word in common."""
-        is_near = shares and any(table in self._tables for table, _ in entry.about)
+    def _needs_entry(self, entry: Entry, shares_word: bool) -> bool:
+        """Whether the question needs a description or rule; `shares_word`: a rare word in common."""
+        is_near = shares_word and any(table in self._tables for table, _ in entry.about)
         match entry.kind:
             case "column":
                 return is_near or any(
@@ -365,10 +365,10 @@ class _KnowledgeSearch:
             case _:  # a join: other kinds are found by their words alone
                 has_all_tables = all(table in self._tables for table, _ in entry.about)
                 means = (self._says_all(column, extra=self._topics) for _, column in entry.about if column)
-                return has_all_tables and (shares or all(means))
+                return has_all_tables and (shares_word or all(means))
 
     def _is_likely_used(self, item: Item) -> bool:
-        """Whether a query would likely use a table or column."""
+        """Whether a query for the question would likely use a table or column."""
         table, column = item
         if item in self._likely:
             best = max(p for (other, part), p in self._p.items() if other == table and bool(part) == bool(column))

@@ -211,7 +211,7 @@ class _LedgerCounter:
         """Yield each column of texts that WHERE compares with texts, the condition and the texts."""
         for condition in (part.node for part in self.query.conditions(scope) if part.clause == "where"):
             node = condition.this.unnest() if isinstance(condition, exp.Not) else condition
-            pairs = self.query.iterate_column_comparisons(node) if isinstance(node, exp.EQ | exp.NEQ | exp.In) else []
+            pairs = self.query.list_column_comparisons(node) if isinstance(node, exp.EQ | exp.NEQ | exp.In) else []
             for column in [column for column, _ in pairs[:1]]:
                 table, schema = column.table.name, column.schema
                 # Each value of a key is a row of its own, however it is spelled; who looks for one of many has it.

@@ -54,7 +54,7 @@ def write_expression(query: Query, node: exp.Expr) -> str:
     """Return an expression as SQL, without the query's own names of CTEs and sub-queries."""
     copy = node.copy()
     pairs = zip(*(query.find(exp.Column, within=tree) for tree in (node, copy)), strict=True)
-    for new in (new for old, new in pairs if (at := query.at(old)) and at.source and at.source.table is None):
+    for new in (new for old, new in pairs if (at := query.reference(old)) and at.source and at.source.table is None):
         new.set("table", None)
     return copy.sql(dialect=query.rules.grammar)
 

@@ -345,7 +345,7 @@ def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> 
 
 def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
     """Return the column that an expression is, as the table has it that sub-queries pass on."""
-    at = query.at(node.unnest())
+    at = query.reference(node.unnest())
     if at is None or at.kind != "column" or at.owner is None or at.source is None:
         return None
     source, (_, name) = at.source, at.place
@@ -363,7 +363,7 @@ def _find_places(query: Query, scope: Scope, node: exp.Expr, *, only_given: bool
     """Return the columns in an expression, or only those in its result, not in its conditions."""
     every = node.walk(prune=lambda sub: only_given and isinstance(sub, exp.Predicate))
     nodes = (sub for sub in every if not (only_given and sub.arg_key == "this" and isinstance(sub.parent, _CHOOSING)))
-    refs = (query.at(sub) for sub in nodes if isinstance(sub, exp.Column))
+    refs = (query.reference(sub) for sub in nodes if isinstance(sub, exp.Column))
     return frozenset(ref.place for ref in refs if ref is not None and ref.owner is scope and ref.source is not None)
 
 
@@ -483,7 +483,7 @@ def _split_join_conditions(query: Query, scope: Scope) -> tuple[list[JoinEqualit
     for condition in query.conditions(scope):
         if condition.clause not in ("where", "on"):
             continue
-        references = map(query.at, query.find(exp.Column, within=condition.node))
+        references = map(query.reference, query.find(exp.Column, within=condition.node))
         if any(reference is not None and reference.kind == "alias" for reference in references):
             raise NotCountedError("a condition uses the alias of an output column")
         link = _read_join_equality(query, condition)
@@ -571,7 +571,7 @@ def _add_conditions(query: Query, step: JoinStep, others: Sequence[QueryConditio
     if table is None or not table.primary_key or source.column_aliases:
         ends = {fold(end.name) for link in step.links if isinstance(end := link.end(source), exp.Column)}
         rest = {(id(source), name) for name in find_key(query, source)} - {(id(source), name) for name in ends}
-        columns = (query.at(column) for part in others for column in query.find(exp.Column, within=part.node))
+        columns = (query.reference(column) for part in others for column in query.find(exp.Column, within=part.node))
         if table is None and any(column is not None and column.place in rest for column in columns):
             raise NotCountedError("a condition is on a part of the key of a sub-query")
         key = find_key(query, source, declared=True) if table is None else []
@@ -580,7 +580,7 @@ def _add_conditions(query: Query, step: JoinStep, others: Sequence[QueryConditio
     fixing = dict[str, exp.Expr]()
     sure = (part.node for part in others if part.is_required or part.source is source)
     for node in sure if all(link.condition for link in step.links) else ():
-        for column, other in query.iterate_column_comparisons(node) if isinstance(node, exp.EQ) else ():
+        for column, other in query.list_column_comparisons(node) if isinstance(node, exp.EQ) else ():
             if column.source is source and column.schema.name in open_columns and query.literal(other) is not None:
                 fixing[column.schema.name] = node
     has_key = open_columns == fixing.keys()

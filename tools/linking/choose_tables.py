@@ -28,7 +28,7 @@ from .large import (
     find_shared_codes,
     find_table_families,
     find_tables_of_views,
-    find_unions,
+    find_union_views,
 )
 from .linked import SchemaItem
 
@@ -72,8 +72,8 @@ class TableChooser:
         self._schema = schema
         self._formatter = NameFormatter(schema, samples=_SAMPLES)
         self._lists, self._views = find_code_tables(schema), find_tables_of_views(schema)
-        self._members = find_table_families(schema) | find_unions(schema)
-        self._heads = {name: view for view, members in find_unions(schema).items() for name in members}
+        self._members = find_table_families(schema) | find_union_views(schema)
+        self._heads = {name: view for view, members in find_union_views(schema).items() for name in members}
         # Looked up by several threads at once: a look adds nothing.
         self._from: dict[str, list[ForeignKey]] = {table.name: [] for table in schema.tables}
         self._key_columns = {table.name: {*table.key} for table in schema.tables}
@@ -119,7 +119,7 @@ class TableChooser:
         score = self._add_neighbour_scores(self._score_tables(question, items))
         used_tables = {item.table for item in items if item.used_before}
         ranking = self._rank_tables(score, question, used_tables)
-        place = {(item.table, item.column): number for number, item in enumerate(items)}
+        rank_of = {(item.table, item.column): number for number, item in enumerate(items)}
         columns_by_table: dict[str, Sequence[str]] = {}
         light = TableShortener(self._schema)
         room = _ROOM
@@ -127,7 +127,7 @@ class TableChooser:
             table = self._schema.table(name)
             if table is None or name in columns_by_table:
                 continue
-            columns = self._choose_columns(table, 3 * _FEW if light.is_table_shown_whole(table) else _FEW, place)
+            columns = self._choose_columns(table, 3 * _FEW if light.is_table_shown_whole(table) else _FEW, rank_of)
             part = replace(table, columns=tuple(column for column in table.columns if column.name in columns))
             line = render_table_line(light.shorten_next_table(part), self._from[name], self._formatter)
             if (tokens := _estimate_tokens(line)) < room or not columns_by_table:
@@ -136,7 +136,7 @@ class TableChooser:
         return self._schema.part(list(columns_by_table.items()))
 
     def _order_tables(self, ranking: Sequence[str], recent: Iterable[str]) -> Iterable[str]:
-        """Return all tables, the best choice first; a table may occur more than once."""
+        """Return all tables, the best choice first; a table may occur several times."""
         first: dict[str, str] = {}  # of each family
         for name in ranking:
             if name not in self._lists:
@@ -219,14 +219,14 @@ class TableChooser:
         return list(ranking) or copies
 
     def _choose_columns(
-        self, table: TableSchema, limit: int, place: Mapping[tuple[str, str | None], int]
+        self, table: TableSchema, limit: int, rank_of: Mapping[tuple[str, str | None], int]
     ) -> Sequence[str]:
         """Return a table's keys and its likeliest columns, in declared order."""
         names = [column.name for column in table.columns]
         if len(names) <= limit:
             return names
         others = [name for name in names if name not in self._key_columns[table.name]]
-        likeliest = sorted(others, key=lambda name: place.get((table.name, name), 0))[:limit]
+        likeliest = sorted(others, key=lambda name: rank_of.get((table.name, name), 0))[:limit]
         columns = self._key_columns[table.name].union(likeliest)
         return [name for name in names if name in columns]
 

@@ -41,7 +41,7 @@ def choose_base_turn(
     history: Sequence[PastTurn],
     *,
     latest: bool = False,
-    runs: Callable[[str], bool] | None = None,
+    can_run: Callable[[str], bool] | None = None,
 ) -> PastTurn | None:
     """Return the past turn to build on: the most relevant one, by equation 8.
 
@@ -52,7 +52,7 @@ def choose_base_turn(
         latest: Whether the last turn with SQL that runs is taken unless another is clearly nearer, and none if the
             question starts afresh. A pronoun then points at the last turn, however near another one is; only words
             that name an earlier one go further back.
-        runs: Whether a past query runs; those that don't are skipped.
+        can_run: Whether a past query runs; those that don't are skipped.
     """
     now = [((item.table, item.column), item.p) for item in items]
     # Of a past turn the most probable items alone may have been kept: as many of this one's are compared with them.
@@ -62,7 +62,7 @@ def choose_base_turn(
     while relevant:
         base = _choose_relevant_turn(question, relevant) if latest else max(reversed(relevant), key=itemgetter(0))[1]
         # Looking takes a query: only what is chosen is looked at.
-        if base is None or runs is None or runs(base.sql):
+        if base is None or can_run is None or can_run(base.sql):
             return base
         relevant = [entry for entry in relevant if entry[1].sql != base.sql]
     return None

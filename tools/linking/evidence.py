@@ -51,8 +51,8 @@ class NameIndex:
         )
         self.column_heads = [stem_word(parts[-1]) for parts in column_names]
 
-    def past_use(self, sql: str) -> UsedSchemaItems:
-        """Return what a past query uses; nothing if it cannot be read."""
+    def find_past_use(self, sql: str) -> UsedSchemaItems:
+        """Return the tables and columns that a past query uses; none if it cannot be read."""
         query = read_query(sql, self.schema)
         return query.usage if query else UsedSchemaItems()
 
@@ -94,7 +94,7 @@ class LinkingEvidence:
     ) -> None:
         """Gather the evidence from a question, past turns and values that the question mentions."""
         tokens, earlier = words(question), [words(turn.question) for turn in history]
-        uses = [names.past_use(turn.sql) for turn in history if turn.sql]
+        uses = [names.find_past_use(turn.sql) for turn in history if turn.sql]
         last = uses[-1] if uses else UsedSchemaItems()
         used_tables = [[names.table_number[name] for name in use.tables] for use in uses]
         used_columns = [[names.column_number[place] for place in use.columns if place[1] != STAR] for use in uses]
@@ -127,7 +127,7 @@ class LinkingEvidence:
         }
 
     def _add_value_matches(self, values: Sequence[ValueMatch], column_number: Mapping[tuple[str, str], int]) -> int:
-        """Enter the scores of mentioned values; return how many mentions there are."""
+        """Add the scores of mentioned values; return the number of mentions."""
         scores: dict[tuple[int, int], dict[int, float]] = defaultdict(lambda: defaultdict(float))
         for match in values:
             if (number := column_number.get((match.table, match.column))) is not None:
@@ -181,7 +181,7 @@ def _gather_past_probabilities(history: Sequence[PastTurn], names: NameIndex) ->
     tables, columns = np.zeros((2, len(names.table_number))), np.zeros((2, len(names.columns)))
     for ago, turn in enumerate(reversed(history)):
         row, decay = min(ago, 1), _DECAY ** max(0, ago - 1)
-        use = names.past_use(turn.sql)
+        use = names.find_past_use(turn.sql)
         # Of a turn whose probabilities were not kept, what its SQL used counts as found.
         for table, column, p in turn.items or [(t, None, 1.0) for t in use.tables] + [(*c, 1.0) for c in use.columns]:
             of = tables if column is None else columns

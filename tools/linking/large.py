@@ -55,7 +55,7 @@ class TableShortener:
 
     def __init__(self, schema: Schema) -> None:
         self._schema, self._lists = schema, find_code_tables(schema)
-        self._family = find_table_families(schema) | find_unions(schema)
+        self._family = find_table_families(schema) | find_union_views(schema)
         self._quota = WHOLE
         self._first: dict[str, str] = {}
         self._columns: dict[str, list[str]] = {}
@@ -108,7 +108,7 @@ def shorten_schema(part: Schema, schema: Schema) -> Schema:
 
 
 def choose_values(text: str, matches: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
-    """Return the values found in the question that are to be shown with a part of the schema.
+    """Return those values of the question that are shown with a part of the schema.
 
     Of values with the same words, only those of its first tables and their codes are returned. In a crowd of values,
     parts, misspelt words and other names in small letters fit too often by chance.
@@ -164,7 +164,7 @@ def find_tables_of_views(schema: Schema) -> Mapping[str, Sequence[str]]:
 
 
 @cache_in_first_argument
-def find_unions(schema: Schema) -> dict[str, Sequence[str]]:
+def find_union_views(schema: Schema) -> dict[str, Sequence[str]]:
     """Map each view that unites tables of one family to the names of the family's tables."""
     unions: dict[str, Sequence[str]] = {}
     for name, tables in find_tables_of_views(schema).items():

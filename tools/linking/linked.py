@@ -33,13 +33,13 @@ class LinkedSchema:
     kept: Schema  # the part to show: over the threshold, most probable first, closed over foreign keys; never empty
 
     def to_state(self) -> tuple[tuple[str, str | None, float], ...]:
-        """Return the most probable items, for the state."""
+        """Return the most probable items in the form that the graph's state stores."""
         return tuple((item.table, item.column, round(item.p, 4)) for item in self.items[:_STORED_ITEMS])
 
     def all_columns(self, threshold: float) -> tuple[tuple[str, int], ...]:
-        """Return the kept tables of which the question probably asks for all columns.
+        """Return tables with all columns probably asked for, and the number of likelier columns.
 
-        With each comes how many of its columns that are kept are more probable than all of them.
+        Only kept tables and columns count; a column is likelier if its probability is above that of `table.*`.
 
         Args:
             threshold: Least probability of `table.*`.

@@ -26,7 +26,7 @@ class SchemaLinker:
     """
 
     def __init__(self, schema: Schema, values: ValueIndex | None = None) -> None:
-        """Index a schema's names; `link` looks in `values` unless it is given some."""
+        """Index a schema's names; `link` finds a question's values in `values` if given none."""
         self._values = values
         self._names = NameIndex(schema)
         self._make_table_chooser = cache(partial(TableChooser, schema))
@@ -63,7 +63,7 @@ class SchemaLinker:
         names = self._names
         evidence = LinkingEvidence(question, history, values, names, load_shipped_associations())
         tables, columns, stars = (array.tolist() for array in load_shipped_model().score(evidence))
-        uses = [names.past_use(turn.sql) for turn in history]
+        uses = [names.find_past_use(turn.sql) for turn in history]
         used_places = {place for use in uses for place in (*use.columns, *((table, None) for table in use.tables))}
         all_tables, all_columns = ([(name, column) for name in names.table_number] for column in (None, STAR))
         items = [

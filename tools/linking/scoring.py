@@ -111,7 +111,7 @@ class MessagePassingNet:
     column_out: Array
 
     def __call__(self, e: LinkingEvidence, tables: Shares, columns: Shares, rows: Numbers) -> tuple[Shares, Shares]:
-        """Return the combined probabilities of trees and net, given those of the trees.
+        """Return the combined probabilities of trees and network, given those of the trees.
 
         Only the tables of these rows are scored, with their columns; the others keep the trees' probabilities.
         """

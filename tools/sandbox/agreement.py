@@ -42,15 +42,15 @@ def compare_code_and_sql_results(
     that is no sign of an error on either side: the comparison is inconclusive. Order counts if the query's outermost
     level orders its rows, and `sampled` names tables of which the code saw only a sample.
     """
-    ran = code if isinstance(code, SandboxResult) else SandboxResult(code, "", None, 0.0)
-    if ran.table is None:
+    result = code if isinstance(code, SandboxResult) else SandboxResult(code, "", None, 0.0)
+    if result.table is None:
         return ResultComparison(False, False, "The code gave no result.")
     work = WorkLimit(_WORK_CELLS)
-    readings = list(_yield_possible_tables(ran, ran.table))
-    truncated = ran.table.truncated or sql.truncated
-    if truncated and not sampled and all(_are_certainly_different(reading, sql) for reading in readings):
-        return ResultComparison(False, True, _describe_result_difference(ran.table, sql, ordered, work))
-    verdict = _is_any_reading_equal(readings, sql, ordered, work)
+    tables = list(_yield_possible_tables(result, result.table))
+    truncated = result.table.truncated or sql.truncated
+    if truncated and not sampled and all(_are_certainly_different(table, sql) for table in tables):
+        return ResultComparison(False, True, _describe_result_difference(result.table, sql, ordered, work))
+    verdict = _is_any_table_equal(tables, sql, ordered, work)
     if verdict:
         return ResultComparison(True, not truncated)
     if sampled:
@@ -59,19 +59,19 @@ def compare_code_and_sql_results(
         return ResultComparison(False, False, "A result was cut at its limit of rows.")
     if verdict is None:
         return ResultComparison(False, False, "The results are too intricate to be compared in time.")
-    if any(_is_any_reading_equal([reading], _convert_digits(sql, reading), ordered, work) for reading in readings):
+    if any(_is_any_table_equal([table], _convert_digits(sql, table), ordered, work) for table in tables):
         return ResultComparison(False, False, "The code gives numbers where the SQL gives the same as text.")
-    return ResultComparison(False, True, _describe_result_difference(ran.table, sql, ordered, work))
+    return ResultComparison(False, True, _describe_result_difference(result.table, sql, ordered, work))
 
 
-def _yield_possible_tables(ran: SandboxResult, table: Table) -> Iterator[Table]:
-    """Yield each table that the code's answer may represent."""
+def _yield_possible_tables(result: SandboxResult, table: Table) -> Iterator[Table]:
+    """Yield each table that the result of the code may represent."""
     yield table
-    if 0 < ran.index_columns < len(table.columns):
-        yield _replace_table_rows(table, [row[ran.index_columns :] for row in table.rows])
-    if ran.labelled and ran.index_columns:
+    if 0 < result.index_columns < len(table.columns):
+        yield _replace_table_rows(table, [row[result.index_columns :] for row in table.rows])
+    if result.labelled and result.index_columns:
         yield _replace_table_rows(table, [[row[-1] for row in table.rows]])
-    elif ran.labelled:
+    elif result.labelled:
         yield _replace_table_rows(table, [pair for row in table.rows for pair in zip(table.columns, row, strict=True)])
 
 
@@ -86,10 +86,10 @@ def _replace_table_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
     return replace(table, columns=("",) * width, types=("mixed",) * width, rows=tuple(map(tuple, rows)))
 
 
-def _is_any_reading_equal(readings: Sequence[Table], sql: Table, ordered: bool, work: WorkLimit) -> bool | None:
-    """Whether any reading equals the SQL's result; None if the work limit is reached."""
+def _is_any_table_equal(tables: Sequence[Table], sql: Table, ordered: bool, work: WorkLimit) -> bool | None:
+    """Whether any of the tables equals the SQL's result; None if the work limit is reached."""
     reference = _normalize_table_times(sql)
-    verdicts = [compare_results(reference, _normalize_table_times(reading), ordered, work=work) for reading in readings]
+    verdicts = [compare_results(reference, _normalize_table_times(table), ordered, work=work) for table in tables]
     return True if True in verdicts else None if None in verdicts else False
 
 
@@ -124,6 +124,6 @@ def _describe_result_difference(code: Table, sql: Table, ordered: bool, work: Wo
     if code.truncated or sql.truncated or rows != len(sql.rows):
         code_more, sql_more = ("more than " if table.truncated else "" for table in (code, sql))
         return f"The code gives {code_more}{rows} row{'s' if rows != 1 else ''}, the SQL {sql_more}{len(sql.rows)}."
-    if ordered and _is_any_reading_equal([code], sql, False, work):
+    if ordered and _is_any_table_equal([code], sql, False, work):
         return "The code and the SQL give the same rows in another order."
     return "The code and the SQL give as many rows and columns, with other values."

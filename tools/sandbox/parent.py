@@ -1,4 +1,4 @@
-"""The caller's side: the warm parent, and the exchange with one worker."""
+"""The caller's side: the fork server's process, and the exchange with one worker."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SandboxForkServer(ForkServer):
     def _reset_state(self) -> None:
         super()._reset_state()
         # More workers than processors would only run one another into their time limits.
-        self.turns = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
+        self.slots = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
 
 
 @contextlib.contextmanager
@@ -101,15 +101,15 @@ class _CancellableWait:
 
 
 @contextlib.contextmanager
-def acquire_slot(turns: threading.Semaphore, cancellation: Cancellation | None) -> Generator[None]:
+def acquire_slot(slots: threading.Semaphore, cancellation: Cancellation | None) -> Generator[None]:
     """Occupy a slot of the semaphore; wait for a free one unless the run is cancelled."""
-    while not turns.acquire(timeout=_SLICE_SECONDS):
+    while not slots.acquire(timeout=_SLICE_SECONDS):
         if cancellation is not None and cancellation.cancelled:
             raise RunCancelled
     try:
         yield
     finally:
-        turns.release()
+        slots.release()
 
 
 def exchange_with_worker(
@@ -131,7 +131,7 @@ def exchange_with_worker(
                 os.close(end)
             outcome = _RunOutcome(problem="this process has too many open files to run code")
             return outcome if data == PIPES_FOLLOW else _explain_missing_reply(data, limits)
-        reply = _pipe_bytes(pipes[0], pipes[1], request, limits.result_bytes, wait)
+        reply = _pipe_data(pipes[0], pipes[1], request, limits.result_bytes, wait)
         if reply is None:
             return _RunOutcome(problem=f"the result has more than {limits.result_bytes:,} bytes")
         # A whole reply is all that is wanted; without one, the reason is.
@@ -148,18 +148,18 @@ def exchange_with_worker(
         return _explain_missing_reply(b"", limits)
 
 
-def _pipe_bytes(ours: int, theirs: int, request: list[memoryview], limit: int, wait: _CancellableWait) -> bytes | None:
+def _pipe_data(to_fd: int, from_fd: int, request: list[memoryview], limit: int, wait: _CancellableWait) -> bytes | None:
     """Write the request and return the bytes of the reply; None if more than `limit`."""
-    open_pipes = {ours, theirs}
+    open_pipes = {to_fd, from_fd}
     poll = select.poll()
-    for end, events in ((ours, select.POLLOUT), (theirs, select.POLLIN)):
+    for end, events in ((to_fd, select.POLLOUT), (from_fd, select.POLLIN)):
         os.set_blocking(end, False)
         poll.register(end, events)
     reply = bytearray()
     try:
         while True:
             for end, _ in wait.wait_for_descriptors(poll):
-                if end == ours:
+                if end == to_fd:
                     if not _write_request_part(end, request):
                         poll.unregister(end)
                         open_pipes.discard(end)

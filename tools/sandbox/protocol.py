@@ -1,4 +1,4 @@
-"""The messages between the caller, the warm parent and the worker.
+"""The messages between the caller, the fork server and the worker.
 
 The caller sends the parent an `Order` and one end of a socket pair, its line. The parent sends over the line the ends
 of two pipes to a worker, and when the worker has ended, the `Ending`; a caller that hangs up ends the worker. The

@@ -78,7 +78,7 @@ def run_python(
     try:
         request = _build_worker_request(code, frames, limits)
         order = RunOrder(limits.seconds, limits.memory_bytes, limits.boundary)
-        with acquire_slot(PARENT.turns, cancellation), PARENT.run(order) as line:
+        with acquire_slot(PARENT.slots, cancellation), PARENT.run(order) as line:
             outcome = exchange_with_worker(line, request, limits, cancellation)
     except ValueError as error:
         return _make_failed_result(str(error), start)

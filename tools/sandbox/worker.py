@@ -41,7 +41,7 @@ class PrintedText(io.TextIOBase):
         return "".join(self._parts) + (format_omission(-self._room) if self._room < 0 else "")
 
 
-def work(request_fd: int, reply_fd: int) -> None:
+def answer_request(request_fd: int, reply_fd: int) -> None:
     """Read a request, run the code in this confined process and write the reply."""
     request = read_request(request_fd)
     output = PrintedText(request.output_chars)

@@ -1,4 +1,4 @@
-"""The warm parent: a process with pandas loaded and no data, which forks the workers.
+"""The fork server (warm parent): a process with pandas loaded and no data, which forks the workers.
 
 It never reads a request or a reply: frames and answers pass between caller and worker alone. It has one thread, so that
 forking is safe. One worker is always forked ahead, confined and waiting for its request.
@@ -33,7 +33,7 @@ from .boundary import confine, die_with_parent, limit_process_resources, limit_w
 from .protocol import CONFINED, PIPES_FOLLOW, RunOrder, WorkerEnding
 from .static_check import ALLOWED_MODULES
 from .terms import Boundary
-from .worker import work
+from .worker import answer_request
 
 _ORDER_BYTES = 4_096
 # Where a worker keeps its two pipes, just above standard input, output and error.
@@ -213,7 +213,7 @@ def _run_worker_process(request: int, reply: int, boundary: Boundary) -> None:
         os.write(_REPLY, CONFINED)
         # While waiting: brings in the pages that every run needs.
         convert_value_to_answer([1], 1)
-        work(_REQUEST, _REPLY)
+        answer_request(_REQUEST, _REPLY)
         status = 0
     finally:
         # Not through interpreter shutdown: this process shares the parent's buffers and exit handlers.

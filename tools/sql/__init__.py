@@ -25,7 +25,7 @@ from .mend import (
     mend_names,
     write_exact_table_names,
 )
-from .parse import parse_query_tree, return_default_if_unparsable, writes
+from .parse import is_write_statement, parse_query_tree, return_default_if_unparsable
 from .query import (
     ALL_COLUMNS,
     ROLES,
@@ -64,6 +64,7 @@ __all__ = [
     "find_used_schema_items",
     "headings",
     "is_ordered",
+    "is_write_statement",
     "make_question_skeleton",
     "make_sql_skeleton",
     "mend_names",
@@ -75,5 +76,4 @@ __all__ = [
     "split_statements",
     "vectorize_query",
     "write_exact_table_names",
-    "writes",
 ]

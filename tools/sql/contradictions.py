@@ -1,4 +1,4 @@
-"""Contradictions between a query and its question: another direction, or no ranking at all."""
+"""Contradictions between a query and its question: the wrong sort order, or no ranking."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _is_descending(term: exp.Expr) -> bool:
 
 
 def find_missing_rank(question: str, query: Query) -> str:
-    """Return the superlative of a question whose query ranks nothing; empty if there is none.
+    """Return a superlative of the question if the query ranks nothing; else empty.
 
     Where a column is called so ("the highest position"), it may be what the question means.
     """

@@ -114,7 +114,7 @@ class QueryExplainer:
         elif isinstance(node, exp.Subquery):
             words = self.describe_query(node.this)
         else:
-            words = f"the values {self.describe_all(node.expressions)}"
+            words = f"the values {self.describe_list(node.expressions)}"
         with_ = node.args.get("with_")
         if with_ is None:
             return words
@@ -129,7 +129,7 @@ class QueryExplainer:
         return _COMPOUND[kind].format(*sides) + self._describe_order_and_limit(node)
 
     def _describe_similar_sides(self, node: exp.SetOperation) -> str | None:
-        """Describe two sides that differ only in their conditions as one phrase; else None."""
+        """Describe an INTERSECT or EXCEPT of SELECTs that differ only in WHERE; else None."""
         sides = (node.this.unnest(), node.expression.unnest())
         if node.key not in ("intersect", "except") or not all(isinstance(side, exp.Select) for side in sides):
             return None
@@ -139,13 +139,13 @@ class QueryExplainer:
             return None
         first, second = map(self.say, wheres)
         source = self._describe_from_clause(self._get_select_scope(sides[0]))
-        base = f"{self.describe_all(sides[0].expressions)}{source}"
+        base = f"{self.describe_list(sides[0].expressions)}{source}"
         verb = "found also" if node.key == "intersect" else "not found"
         return f"{base} where {first}, {verb} where {second}, each once"
 
     def _describe_select(self, node: exp.Select) -> str:
         scope = self._get_select_scope(node)
-        outputs = self.describe_all(node.expressions)
+        outputs = self.describe_list(node.expressions)
         kind = "values" if len(node.expressions) == 1 else "combinations"
         unique = f"the different {kind} of " if node.args.get("distinct") is not None else ""
         parts = [f"{unique}{outputs}", self._describe_from_clause(scope)]
@@ -253,9 +253,9 @@ class QueryExplainer:
                 return False
         return True
 
-    def describe_all(self, nodes: list[exp.Expr], last: str = "and") -> str:
-        """Describe a list of expressions in words."""
-        return join_words([self.say(node) for node in nodes], last)
+    def describe_list(self, nodes: list[exp.Expr], conjunction: str = "and") -> str:
+        """Describe expressions as a list in words, such as `name, city and total`."""
+        return join_words([self.say(node) for node in nodes], conjunction)
 
     def describe_order_by(self, node: exp.Expr, query: exp.Expr | None = None) -> str:
         """Describe the terms of an ORDER BY clause in words."""
@@ -273,7 +273,7 @@ class QueryExplainer:
             words += f" with missing values {'first' if first else 'last'}"
         return words
 
-    def read_text(self, node: exp.Expr) -> str | None:
+    def get_literal_text(self, node: exp.Expr) -> str | None:
         """Return the text of a string literal; None for any other expression."""
         value = self.query.literal(node)
         return value if isinstance(value, str) else None
@@ -285,7 +285,7 @@ class QueryExplainer:
             return f"{inner} called {source.name!r}" if source.name else inner
         if not isinstance(source.node.this, exp.Identifier):
             function = source.node.this or source.node
-            return f"the parts of {self.describe_all(function.expressions or function.args.get('rows_from') or [])}"
+            return f"the parts of {self.describe_list(function.expressions or function.args.get('rows_from') or [])}"
         return self.describe_source_name(source)
 
     def describe_source_name(self, source: QuerySource) -> str:
@@ -310,7 +310,7 @@ class QueryExplainer:
         return len(names) > 1 and source.name != source.base_name
 
     def _describe_column(self, node: exp.Expr) -> str:
-        reference = self.query.at(node)
+        reference = self.query.reference(node)
         if reference is None:
             return humanize_name(node.name)
         if reference.kind == "string":
@@ -324,7 +324,7 @@ class QueryExplainer:
         owner = reference.owner
         alone = owner is reference.scope and owner is not None and len(owner.sources) == 1
         alone = alone or (self._only_tables and reference.source.table is None)
-        alone = alone or (owner is not None and owner.is_of_both_sides(reference.node))
+        alone = alone or (owner is not None and owner.is_full_join_key(reference.node))
         name = self._name_column(node, reference.column)
         return name if alone else f"{name} of {self.describe_source_name(reference.source)}"
 
@@ -342,13 +342,13 @@ class QueryExplainer:
         if inner is None or isinstance(inner, exp.Star):
             return "the number of rows"
         if isinstance(inner, exp.Distinct):
-            return f"the number of different values of {self.describe_all(inner.expressions)}"
+            return f"the number of different values of {self.describe_list(inner.expressions)}"
         return f"the number of known values of {self.say(inner)}"
 
     def _describe_aggregate(self, node: exp.Expr) -> str:
         inner = node.this
         if isinstance(inner, exp.Distinct):
-            return f"{_AGGREGATES[type(node)]} different {self.describe_all(inner.expressions)}"
+            return f"{_AGGREGATES[type(node)]} different {self.describe_list(inner.expressions)}"
         separator = node.args.get("separator")
         separation = f" with {self.say(separator)} between them" if separator is not None else ""
         words = self.say(inner)
@@ -379,7 +379,7 @@ class QueryExplainer:
     def _describe_window(self, node: exp.Expr) -> str:
         parts = [] if isinstance(node.this, exp.Identifier) else [self.say(node.this)]
         if node.args.get("partition_by"):
-            parts.append(f"within each {self.describe_all(node.args['partition_by'])}")
+            parts.append(f"within each {self.describe_list(node.args['partition_by'])}")
         if node.args.get("order") is not None:
             parts.append(f"in the order of {self.describe_order_by(node.args['order'])}")
         if node.args.get("spec") is not None:
@@ -389,7 +389,7 @@ class QueryExplainer:
         return " ".join(parts)
 
     def _describe_strftime(self, node: exp.Expr) -> str:
-        pattern = self.read_text(node.args["format"])
+        pattern = self.get_literal_text(node.args["format"])
         part = _DATE_PARTS.get(pattern or "")
         return f"the {part} of {self.say(node.this)}" if part else f"{self.say(node.this)} in the form {pattern!r}"
 
@@ -430,12 +430,12 @@ class QueryExplainer:
             (exp.Case, self._describe_case),
             (exp.If, self._describe_conditional),
             (exp.Window, self._describe_window),
-            (exp.Distinct, lambda node: f"different {self.describe_all(node.expressions)}"),
-            (exp.Tuple, lambda node: f"({self.describe_all(node.expressions)})"),
+            (exp.Distinct, lambda node: f"different {self.describe_list(node.expressions)}"),
+            (exp.Tuple, lambda node: f"({self.describe_list(node.expressions)})"),
             (exp.Filter, lambda node: f"{self.say(node.this)} only where {self.say(node.expression.this)}"),
             ((exp.JSONExtract, exp.JSONExtractScalar), self._describe_json_extraction),
             (exp.Round, self._describe_round),
-            (exp.Coalesce, lambda node: f"the first known of {self.describe_all([node.this, *node.expressions])}"),
+            (exp.Coalesce, lambda node: f"the first known of {self.describe_list([node.this, *node.expressions])}"),
             (exp.Cast, lambda node: f"{self.say(node.this)} as {node.args['to'].sql().lower()}"),
             (exp.Collate, lambda node: f"{self.say(node.this)} (compared as {node.expression.name.lower()})"),
             (exp.TimeToStr, self._describe_strftime),
@@ -495,11 +495,11 @@ class QueryExplainer:
         if node.args.get("field") is not None:
             return f"{left} {is_} among the rows of {self.say(node.args['field'])}"
         one_of = "one of " if len(node.expressions) > 1 else ""
-        return f"{left} {is_} {one_of}{self.describe_all(node.expressions, 'or')}"
+        return f"{left} {is_} {one_of}{self.describe_list(node.expressions, 'or')}"
 
     def _describe_like_condition(self, node: exp.Like | exp.ILike, negated: bool) -> str:
         negated ^= bool(node.args.get("negate"))
-        text = self.read_text(node.expression)
+        text = self.get_literal_text(node.expression)
         core = text.strip("%") if text is not None else ""
         if text is None or not core or "%" in core or "_" in core:
             return self._describe_pattern_match(node, self.say(node.expression), negated)
@@ -539,10 +539,10 @@ class ColumnHeading:
 def headings(query: Query | None, columns: Sequence[str]) -> tuple[ColumnHeading, ...]:
     """Return a heading per result column; without a query the column's name in words."""
     column_headings = (_make_headings_from_sql(query, columns) if query else ()) or tuple(map(ColumnHeading, columns))
-    return tuple(map(_put_into_words, column_headings))
+    return tuple(map(_humanize_heading, column_headings))
 
 
-def _put_into_words(heading: ColumnHeading) -> ColumnHeading:
+def _humanize_heading(heading: ColumnHeading) -> ColumnHeading:
     words = humanize_name(heading.words)
     is_noun = heading.counted and len(words) > 1 and _COUNT_WORDS.isdisjoint(re.findall(r"\w+", words.lower()))
     return replace(heading, words=words, counted=words if is_noun else heading.counted)

@@ -12,7 +12,7 @@ from ..words import stem_name
 _INFERRED_COST = 1.5  # an inferred key is taken only where it saves a table
 
 _Links = Mapping[str, list[tuple[float, ForeignKey, str]]]
-_Way = tuple[tuple[ForeignKey, str], ...]
+_KeyPath = tuple[tuple[ForeignKey, str], ...]
 
 
 def find_joining_keys(schema: Schema, tables: Iterable[str], stems: Collection[str] = ()) -> tuple[ForeignKey, ...]:
@@ -50,25 +50,25 @@ def _find_join_trees(schema: Schema, tables: Iterable[str], stems: frozenset[str
             links[target.name].append((cost, key, table.name))
     while names:
         tree, keys = {names[0]: None}, list[ForeignKey]()
-        while way := _find_cheapest_way(links, tree, {name for name in names if name not in tree}):
-            keys += (key for key, _ in way)
-            tree.update((table, None) for _, table in way)
+        while path := _find_cheapest_path(links, tree, {name for name in names if name not in tree}):
+            keys += (key for key, _ in path)
+            tree.update((table, None) for _, table in path)
         yield tuple(keys)
         names = [name for name in names if name not in tree]
 
 
-def _find_cheapest_way(links: _Links, tree: Iterable[str], goals: Collection[str]) -> _Way:
-    """Return the cheapest way from a tree of tables to one of the goals; () if there is none."""
+def _find_cheapest_path(links: _Links, tree: Iterable[str], goals: Collection[str]) -> _KeyPath:
+    """Return the cheapest path from a tree of tables to one of the goals; () if there is none."""
     # By Dijkstra's algorithm, from all tables of the tree at once.
     order = count()
-    queue: list[tuple[float, int, str, _Way]] = [(0.0, next(order), table, ()) for table in tree]
+    queue: list[tuple[float, int, str, _KeyPath]] = [(0.0, next(order), table, ()) for table in tree]
     done_tables: set[str] = set()
     while queue:
-        cost, _, table, way = heapq.heappop(queue)
+        cost, _, table, path = heapq.heappop(queue)
         if table in goals:
-            return way
+            return path
         if table not in done_tables:
             done_tables.add(table)
             for step, key, other in links[table]:
-                heapq.heappush(queue, (cost + step, next(order), other, (*way, (key, other))))
+                heapq.heappush(queue, (cost + step, next(order), other, (*path, (key, other))))
     return ()

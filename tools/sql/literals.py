@@ -94,7 +94,7 @@ def _look_up_literals(
     is_empty: bool,
     left: Iterator[int],
 ) -> Iterator[SearchedLiteral]:
-    """Yield up to `left` literals compared with a column, each with whether it is there."""
+    """Yield the literals compared with a column, each with whether the column has it."""
     literals: list[tuple[_ComparedLiteral, str, str, bool]] = []
     is_pattern, is_cut = isinstance(node, exp.Like | exp.ILike), False
 
@@ -121,11 +121,11 @@ def _look_up_literals(
     negated = (
         isinstance(node, exp.NEQ | exp.NullSafeNEQ)
         or bool(node.args.get("negate"))
-        or query.around(node, exp.Not) is not None
+        or query.ancestor(node, exp.Not) is not None
     )
     excluded = negated or any(held for *_, held in literals)
     condition = _find_alternatives(node, query)
-    needed = bool(literals) and is_empty and not excluded and _is_needed(condition, query, scope)
+    needed = bool(literals) and is_empty and not excluded and _is_comparison_needed(condition, query, scope)
     if needed:
         is_row = isinstance(node.this, exp.Tuple)  # whose other columns need not be absent
         searched = exp.or_(*(item.write_condition(node) for item in compared_literals)) if is_row else condition
@@ -136,9 +136,9 @@ def _look_up_literals(
     for compared, text, core, held in literals:
         column, sought = compared.column, bool(text) and (held or not excluded)
         alike = contents.nearest(*column.item, core, _MOST_ALIKE) if has_row and is_told and core and not held else ()
-        if compared.is_folded or isinstance(node, exp.ILike):
+        if compared.ignores_case_or_spaces or isinstance(node, exp.ILike):
             alike = tuple({value.strip().casefold(): value for value in reversed(alike)}.values())
-        near = alike[0] if len(alike) == 1 and (compared.is_folded or alike[0] != core) else ""
+        near = alike[0] if len(alike) == 1 and (compared.ignores_case_or_spaces or alike[0] != core) else ""
         absent = bool(text) and needed
         # Rows may come without it: those that it should leave out, or those of others in its list.
         if text and is_told and not (needed or held) and (near or (is_list and not negated)):
@@ -155,7 +155,7 @@ _MOST_ALIKE = 10  # values like a text that are looked at: some may differ only 
 
 @dataclass(frozen=True)
 class _ComparedLiteral:
-    """A literal with the column, and the expression of the column, that it is compared with."""
+    """A literal of a comparison, with the column and the expression that it is compared with."""
 
     column: TableColumn
     side: exp.Expr
@@ -163,17 +163,17 @@ class _ComparedLiteral:
     value: str | float
 
     @property
-    def is_folded(self) -> bool:
-        """Whether case, or spaces at the ends of the column's values, do not count."""
+    def ignores_case_or_spaces(self) -> bool:
+        """Whether the comparison ignores case or outer spaces, by a function or a collation."""
         return any(node.find(*_FOLDING) for node in (self.side, self.operand))
 
     @property
     def is_wrapped(self) -> bool:
-        """Whether an expression of the column or of the literal is compared."""
-        return any(_unwrap(node) is not node.unnest() for node in (self.side, self.operand))
+        """Whether the column or the literal stands inside a function or cast."""
+        return any(_strip_functions(node) is not node.unnest() for node in (self.side, self.operand))
 
     def write_condition(self, comparison: exp.Expr) -> exp.Expr:
-        """Return the condition that this literal is in the column, by the comparison's rules."""
+        """Return the condition that the column has this literal, compared as in `comparison`."""
         if not isinstance(comparison, exp.Like | exp.ILike):
             return exp.EQ(this=self.side.copy(), expression=self.operand.copy())
         condition = comparison.copy()
@@ -186,16 +186,16 @@ def _list_compared_literals(node: exp.Expr, query: Query) -> list[_ComparedLiter
     pairs = _list_compared_pairs(node.this, _list_operands(node))
     literals = list[_ComparedLiteral]()
     for side, operand in pairs:
-        if not isinstance(node, exp.In) and query.column(_unwrap(side)) is None:
+        if not isinstance(node, exp.In) and query.column(_strip_functions(side)) is None:
             side, operand = operand, side
-        column, value = query.column(_unwrap(side)), query.literal(_unwrap(operand))
+        column, value = query.column(_strip_functions(side)), query.literal(_strip_functions(operand))
         if value is not None and column:
             literals.append(_ComparedLiteral(column, side, operand, value))
     return literals
 
 
 def _list_operands(node: exp.Expr) -> list[exp.Expr]:
-    """List what the first side of a comparison is compared with, such as the members of a list."""
+    """Return the expressions on the right of a comparison: list members, or the only one."""
     if isinstance(node, exp.In):
         return node.expressions
     array = node.expression.this.unnest() if isinstance(node.expression, exp.Any) else None
@@ -204,7 +204,7 @@ def _list_operands(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _list_compared_pairs(side: exp.Expr, operands: Sequence[exp.Expr]) -> list[tuple[exp.Expr, exp.Expr]]:
-    """List the pairs of expressions that a comparison compares, those within rows each."""
+    """Return the pairs of expressions that are compared; rows are compared item by item."""
     pairs = list[tuple[exp.Expr, exp.Expr]]()
     for operand in operands:
         if isinstance(side, exp.Tuple) and isinstance(operand, exp.Tuple):
@@ -214,8 +214,8 @@ def _list_compared_pairs(side: exp.Expr, operands: Sequence[exp.Expr]) -> list[t
     return pairs
 
 
-def _unwrap(node: exp.Expr) -> exp.Expr:
-    """Return what stands in functions that change case, spaces, type or NULL alone."""
+def _strip_functions(node: exp.Expr) -> exp.Expr:
+    """Return an expression without functions that only change case, spaces, type or NULL."""
     while isinstance(node, (*_FOLDING, exp.Coalesce, exp.Paren)) or (
         isinstance(node, exp.Cast) and node.to.this in exp.DataType.TEXT_TYPES
     ):
@@ -224,7 +224,7 @@ def _unwrap(node: exp.Expr) -> exp.Expr:
 
 
 def _find_alternatives(node: exp.Expr, query: Query) -> exp.Expr:
-    """Return the OR of a column's comparisons with texts; a comparison alone if none."""
+    """Return the OR that joins a comparison with others of its column, else the comparison."""
     condition = node
     while isinstance(condition.parent, exp.Or | exp.Paren):
         condition = condition.parent
@@ -235,7 +235,7 @@ def _find_alternatives(node: exp.Expr, query: Query) -> exp.Expr:
 
 
 def _is_other_spelling(literal: SearchedLiteral, literals: Sequence[SearchedLiteral]) -> bool:
-    """Whether a query with rows looks for an absent literal beside the value that is like it."""
+    """Whether the query also looks for the stored value that an absent literal resembles."""
     return not literal.needed and any(
         other.held and other.text in literal.near.casefold()
         for other in literals
@@ -250,30 +250,30 @@ def _write_row_search(condition: exp.Expr, column: TableColumn, query: Query) ->
     return exp.select("1").from_(table).where(condition.copy()).limit(1).sql(dialect=query.rules.grammar)
 
 
-def _is_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
+def _is_comparison_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
     """Whether the query has no result if no row meets a comparison."""
     uses = (condition for condition in query.conditions(scope) if condition.node is node)
     is_required = any(use.clause != "on" or use.is_required for use in uses)
-    return is_required and is_emptied_by(query, scope, by_aggregates=True)
+    return is_required and is_result_empty_without(query, scope, by_aggregates=True)
 
 
-def is_emptied_by(query: Query, scope: Scope, *, by_aggregates: bool = False) -> bool:
-    """Whether the result surely has no rows if FROM and WHERE of a SELECT give none.
+def is_result_empty_without(query: Query, scope: Scope, *, by_aggregates: bool = False) -> bool:
+    """Whether the result surely has no rows if the given SELECT reads no rows.
 
-    With `by_aggregates`, one row of aggregates of nothing, such as a count of 0, counts as none.
+    With `by_aggregates`, one row of aggregates of nothing, such as a count of 0, counts as an emptied result.
     """
-    return _is_emptied_by(query, scope, by_aggregates, _has_row_of_nothing(query, scope), ())
+    return _is_empty_without(query, scope, by_aggregates, _may_have_row_for_no_input(query, scope), ())
 
 
-def _is_emptied_by(query: Query, scope: Scope, by_aggregates: bool, has_row: bool, seen: tuple[Scope, ...]) -> bool:
+def _is_empty_without(query: Query, scope: Scope, by_aggregates: bool, has_row: bool, seen: tuple[Scope, ...]) -> bool:
     """Whether the result has no rows; `has_row`: the SELECT gives a row of aggregates anyway."""
     if scope in seen or (has_row and not by_aggregates):
         return False
     node: exp.Expr = scope.select
     while True:
-        for outer in _find_readers(query, node):
-            outer_has_row = has_row or _has_row_of_nothing(query, outer)
-            if _is_emptied_by(query, outer, by_aggregates, outer_has_row, (*seen, scope)):
+        for outer in _find_selects_from(query, node):
+            outer_has_row = has_row or _may_have_row_for_no_input(query, outer)
+            if _is_empty_without(query, outer, by_aggregates, outer_has_row, (*seen, scope)):
                 return True
         parent = node.parent
         is_left = isinstance(parent, exp.Except) and node.arg_key == "this"
@@ -288,9 +288,9 @@ def _is_emptied_by(query: Query, scope: Scope, by_aggregates: bool, has_row: boo
     compares = isinstance(parent, _UNMET_BY_NOTHING) and node.arg_key in ("this", "expression", "query")
     if not compares or scope.parent is None or (has_row and is_value):
         return False
-    outer_row = _has_row_of_nothing(query, scope.parent)
+    outer_row = _may_have_row_for_no_input(query, scope.parent)
     return any(
-        _is_emptied_by(
+        _is_empty_without(
             query, scope.parent, by_aggregates, condition.clause in ("where", "on") and outer_row, (*seen, scope)
         )
         for condition in query.conditions(scope.parent)
@@ -298,8 +298,8 @@ def _is_emptied_by(query: Query, scope: Scope, by_aggregates: bool, has_row: boo
     )
 
 
-def _find_readers(query: Query, node: exp.Expr) -> list[Scope]:
-    """Return the SELECTs that have no rows without those of a query in their FROM."""
+def _find_selects_from(query: Query, node: exp.Expr) -> list[Scope]:
+    """Return the SELECTs that read no rows if a sub-query in their FROM has none."""
 
     def is_read(source: QuerySource) -> bool:
         return source.query is node and not source.optional and not source.node.args.get("pivots")
@@ -307,8 +307,8 @@ def _find_readers(query: Query, node: exp.Expr) -> list[Scope]:
     return [scope for scope in query.scopes if any(map(is_read, scope.sources))]
 
 
-def _has_row_of_nothing(query: Query, scope: Scope) -> bool:
-    """Whether a SELECT may give a row, such as a count, for no rows of FROM and WHERE."""
+def _may_have_row_for_no_input(query: Query, scope: Scope) -> bool:
+    """Whether a SELECT may give a row, such as a count of 0, if it reads no rows."""
     if scope.select.args.get("group"):
         terms = query.resolve_group_by_terms(scope)
         return terms is None or any(isinstance(term, exp.Tuple) and not term.expressions for term in terms)
@@ -317,5 +317,5 @@ def _has_row_of_nothing(query: Query, scope: Scope) -> bool:
     # An aggregate of this SELECT's columns belongs to it, also where it stands in a sub-query.
     inner = query.find(exp.AggFunc, exp.Anonymous, within=scope.select)
     columns = (column for call in inner for column in query.find(exp.Column, within=call))
-    refs = (query.at(column) for column in columns if column.parent_select is not scope.select)
+    refs = (query.reference(column) for column in columns if column.parent_select is not scope.select)
     return bool(calls or scope.select.args.get("having") or any(ref and ref.owner is scope for ref in refs))

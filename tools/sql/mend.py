@@ -127,10 +127,10 @@ def _join_name_parts(parts: Iterable[exp.Identifier]) -> str:
     return ".".join(part.name for part in parts)
 
 
-def _apply_name_corrections(query: Query, places: Iterable[_NameCorrection]) -> str:
+def _apply_name_corrections(query: Query, corrections: Iterable[_NameCorrection]) -> str:
     """Return the SQL of a query with the corrections applied."""
     text = query.sql
-    for place in sorted(places, key=lambda place: -int(place.parts[0].meta["start"])):
+    for place in sorted(corrections, key=lambda place: -int(place.parts[0].meta["start"])):
         text = text[: place.parts[0].meta["start"]] + place.text + text[place.parts[-1].meta["end"] + 1 :]
     return text
 
@@ -178,7 +178,7 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
     sources = (source for level in iterate_enclosing_scopes(scope) for source in level.sources)
     names = sorted({name for source in sources for name in (source.columns or {}).values()})
     near = _find_nearest(word.name, names)
-    if _NAME.fullmatch(word.name) and word.name.casefold() not in _TIME_WORDS and _is_reckoned_with(word, scope, query):
+    if _NAME.fullmatch(word.name) and word.name.casefold() not in _TIME_WORDS and _is_in_arithmetic(word, scope, query):
         return True
     enclosing = iter(query.list_enclosing(word))
     node, parent = next(enclosing), next(enclosing)
@@ -221,8 +221,8 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
     return bool(near) and is_shown and not _is_label(word.name, item, near, scope, query, is_free=is_free)
 
 
-def _is_reckoned_with(node: exp.Expr, scope: Scope, query: Query) -> bool:
-    """Whether a number or a date is made of an expression, or of a SELECT's column of it."""
+def _is_in_arithmetic(node: exp.Expr, scope: Scope, query: Query) -> bool:
+    """Whether a number or date is computed from an expression, perhaps by an outer query."""
     node, *around = query.list_enclosing(node)
     for parent in around:
         is_passed = isinstance(parent, _PASSING) and node.arg_key == "this"
@@ -243,7 +243,7 @@ def _is_reckoned_with(node: exp.Expr, scope: Scope, query: Query) -> bool:
         return False
     readers = (ref for ref in query.resolution.references if ref.column.casefold() == item.alias_or_name.casefold())
     return any(
-        _is_reckoned_with(ref.node, ref.scope, query)
+        _is_in_arithmetic(ref.node, ref.scope, query)
         for ref in readers
         if ref.scope and ref.source and ref.source.query and ref.source.query.unnest() is scope.select
     )
@@ -251,12 +251,12 @@ def _is_reckoned_with(node: exp.Expr, scope: Scope, query: Query) -> bool:
 
 def _names_column(node: exp.Expr, query: Query, scope: Scope | None = None) -> bool:
     """Whether an expression names a column, in a given scope if any."""
-    references = filter(None, map(query.at, query.find(exp.Column, within=node)))
+    references = filter(None, map(query.reference, query.find(exp.Column, within=node)))
     return any(reference.kind != "string" and scope in (None, reference.scope) for reference in references)
 
 
 def _is_label(text: str, item: exp.Expr, near: str, scope: Scope, query: Query, *, is_free: bool) -> bool:
-    """Whether a text in the SELECT list labels what stands beside it, or a part of a UNION.
+    """Whether a text in the SELECT list labels another column, or a part of a UNION.
 
     With `is_free` nothing stands beside it, or something is made of it: what it is called says nothing.
     """
@@ -314,7 +314,7 @@ _ENUM_ERROR = re.compile(r'invalid input value for enum (?:.*\.)?"?([^".]+)"?: "
 
 @return_default_if_unparsable(None)
 def mend_enum_comparisons(sql: str, error: str, schema: Schema) -> CorrectedQuery | None:
-    """Return the query with an enumeration compared as text, if PostgreSQL refused one."""
+    """Return the query with an enum compared as text, if PostgreSQL refused the comparison."""
     if (match := _ENUM_ERROR.match(error)) is None:
         return None
     query = Query.of(sql, schema.dialect, schema)
@@ -391,7 +391,7 @@ def extend_schema_for_query(schema: Schema, part: Schema, sql: str) -> Schema:
 
 
 def mend_string_quotes(sql: str, columns: Collection[str]) -> str:
-    """Return SQLite's SQL with double-quoted texts in single quotes, except the columns' names."""
+    """Return SQLite's SQL with double-quoted texts in single quotes, column names excepted."""
     try:
         query = Query.of(sql, "sqlite")
     except SQLParseError:

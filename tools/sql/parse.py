@@ -52,8 +52,8 @@ def guard_nesting_depth(function: Callable[P, T]) -> Callable[P, T]:
     return call_guarded_function
 
 
-def return_default_if_unparsable(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
-    """Decorate a function to return `otherwise` if the SQL is invalid or nested too deeply."""
+def return_default_if_unparsable(default: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
+    """Decorate a function to return `default` if the SQL is invalid or nested too deeply."""
 
     def decorate_function(function: Callable[P, T]) -> Callable[P, T | D]:
         @wraps(function)
@@ -61,7 +61,7 @@ def return_default_if_unparsable(otherwise: D) -> Callable[[Callable[P, T]], Cal
             try:
                 return function(*args, **kwargs)
             except (SQLParseError, RecursionError):
-                return otherwise
+                return default
 
         return call_or_return_default
 
@@ -206,7 +206,7 @@ _INTO_FILE = re.compile(r"\bINTO\s+(?:OUTFILE|DUMPFILE)\b", re.IGNORECASE)
 _PRAGMA_CHANGES = re.compile(r"\s*PRAGMA\s+[\w.]+\s*=", re.IGNORECASE)
 
 
-def writes(sql: str, dialect: str = "sqlite") -> bool:
+def is_write_statement(sql: str, dialect: str = "sqlite") -> bool:
     """Whether the text is a statement that would change data, tables or the connection.
 
     It is for words to people: what may run is decided by the engine (`Database.execute`).
@@ -257,7 +257,7 @@ def _expand_joins_with_alias(tree: exp.Expr) -> exp.Expr:
 
 
 def is_from_item(node: exp.Expr) -> bool:
-    """Whether an expression in parentheses is a table or join in FROM, no query."""
+    """Whether an expression in parentheses is a table or join in FROM, not a query."""
     while isinstance(node, exp.Subquery | exp.Values):
         if node.args.get("alias") or node.args.get("joins"):
             return True

@@ -211,7 +211,7 @@ class Query(ParsedQuery):
     def _references_by_node(self) -> dict[int, Reference]:
         return {id(reference.node): reference for reference in self.resolution.references}
 
-    def at(self, node: exp.Expr) -> Reference | None:
+    def reference(self, node: exp.Expr) -> Reference | None:
         """Return the resolved reference of a `Column` expression; None for other expressions."""
         return self._references_by_node.get(id(node))
 
@@ -229,24 +229,24 @@ class Query(ParsedQuery):
 
     @locked_cached_property
     def _columns_by_node(self) -> dict[int, TableColumn]:
-        return {id(c.node): c for c in self.columns if len(c.scope.sources) < 2 or not c.scope.is_of_both_sides(c.node)}
+        return {id(c.node): c for c in self.columns if len(c.scope.sources) < 2 or not c.scope.is_full_join_key(c.node)}
 
     def column(self, node: exp.Expr | None) -> TableColumn | None:
         """Return the table column that an expression refers to; None if it is not a column."""
         return self._columns_by_node.get(id(node.unnest())) if node is not None else None
 
-    def iterate_scope_columns(self, scope: Scope, within: exp.Expr | None = None) -> list[TableColumn]:
-        """Yield the columns that refer to sources of a SELECT, only those in `within` if given."""
+    def list_scope_columns(self, scope: Scope, within: exp.Expr | None = None) -> list[TableColumn]:
+        """Return the columns that refer to sources of a SELECT, only those in `within` if given."""
         columns = self.columns if within is None else map(self.column, self.find(exp.Column, within=within))
         return [column for column in columns if column is not None and column.scope is scope]
 
     def find_sources(self, node: exp.Expr, scope: Scope) -> list[QuerySource]:
         """Return the sources of a SELECT that an expression names, with repetitions."""
-        refs = map(self.at, self.find(exp.Column, within=node))
+        refs = map(self.reference, self.find(exp.Column, within=node))
         return [ref.source for ref in refs if ref is not None and ref.owner is scope and ref.source is not None]
 
     def map_visible_sources(self, node: exp.Expr) -> dict[str, tuple[QuerySource, bool]]:
-        """Return the sources that an expression can name, each with whether its own SELECT has it."""
+        """Return the sources that an expression can name, each with whether it is in the same FROM."""
         start = self.find_scope(node.parent_select or node)
         sources = [(source, scope is start) for scope in iterate_enclosing_scopes(start) for source in scope.sources]
         # An inner source hides those further out.
@@ -265,11 +265,11 @@ class Query(ParsedQuery):
                 return float(node.name)
             except ValueError:
                 return None
-        reference = self.at(node)
+        reference = self.reference(node)
         return reference.column if reference is not None and reference.kind == "string" else None
 
-    def iterate_column_comparisons(self, node: exp.Expr) -> list[tuple[TableColumn, exp.Expr]]:
-        """Yield the column of a comparison with each expression that is compared with it."""
+    def list_column_comparisons(self, node: exp.Expr) -> list[tuple[TableColumn, exp.Expr]]:
+        """Return pairs of a comparison's column and an expression that it is compared with."""
         column, others = self.column(node.this), [node.expression]
         if isinstance(node, exp.In):
             others = node.expressions
@@ -338,8 +338,8 @@ class Query(ParsedQuery):
         return tuple(scopes)
 
     @property
-    def read_scopes(self) -> list[Scope]:
-        """The SELECTs that the result comes from: not those of a CTE that none of them reads."""
+    def result_scopes(self) -> list[Scope]:
+        """The scopes of the SELECTs that produce the result, without those of unread CTEs."""
         scopes, trees = list[Scope](), [self.tree]
         for tree in trees:
             for node in tree.walk(prune=lambda node: isinstance(node, exp.CTE)):
@@ -352,7 +352,7 @@ class Query(ParsedQuery):
         """Return the expressions of these kinds in a SELECT, without those in sub-queries."""
         return [node for node in scope.nodes if isinstance(node, kinds)]
 
-    def around(self, node: exp.Expr, *kinds: type[N]) -> N | None:
+    def ancestor(self, node: exp.Expr, *kinds: type[N]) -> N | None:
         """Return the nearest enclosing expression of these kinds within the SELECT, or None."""
         ancestor = node.find_ancestor(*kinds, exp.Select)
         return ancestor if isinstance(ancestor, kinds) else None
@@ -375,7 +375,7 @@ class Query(ParsedQuery):
         node, outputs = term.unnest(), scope.select.expressions
         if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(outputs):
             return outputs[int(node.name) - 1].unalias()
-        reference = self.at(node)
+        reference = self.reference(node)
         if reference is not None and reference.kind == "alias" and reference.owner is not None:
             return reference.owner.aliases[self.rules.key(reference.node.this)]
         return node
@@ -405,7 +405,7 @@ class Query(ParsedQuery):
         return [condition.node for condition in self.conditions(scope) if condition.is_required]
 
     def holds(self, condition: QueryCondition) -> bool:
-        """Whether every row, or every group, of the result meets the condition."""
+        """Whether every row, or every group, of the query's result meets a condition."""
         if condition.scope not in self.nested_select_chain or condition.clause == "counted":
             return False
         return condition.source is None or condition.source.is_filtering
@@ -428,13 +428,13 @@ class Query(ParsedQuery):
     # What FROM gives
 
     def find_single_values(self, scope: Scope, source: QuerySource) -> list[tuple[SourceColumn, int]]:
-        """Return the columns with one value per row of a source, each with the source that sets it."""
+        """Return the columns with one value per row of a source, and the source that sets each."""
         order, present, given = [*map(id, scope.sources)], {id(source)}, list[tuple[SourceColumn, int]]()
         for condition in reversed(self.conditions(scope)):  # a later join may tell that no row lacks an earlier source
             part, holds = condition.node, condition.is_required or id(condition.source) in present
             if condition.clause not in ("where", "on") or not isinstance(part, exp.EQ):
                 continue
-            ends = [self.at(side.unnest()) for side in (part.left, part.right)]
+            ends = [self.reference(side.unnest()) for side in (part.left, part.right)]
             columns = [end.place for end in ends if end and end.owner is scope and end.kind in ("column", "rowid")]
             present.update(place for place, _ in columns if holds)
             # Where an outer join adds nothing to a row, its ON says nothing of the rest of the row.
@@ -464,7 +464,7 @@ class Query(ParsedQuery):
         return next((source for source in sure if not self.find_repeating_sources(source, scope)), None)
 
     def find_unreferenced_source(self, scope: Scope) -> QuerySource | None:
-        """Return the only table in FROM that no other refers to by a foreign key, or None."""
+        """Return the only table in FROM that no other table refers to by a foreign key, or None."""
         keys = {(key.table, key.ref_table) for key in self.schema.foreign_keys}
         tables = scope.tables
         leading = [
@@ -490,12 +490,12 @@ class Query(ParsedQuery):
 
     @property
     def ranks_rows(self) -> bool:
-        """Whether it orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
+        """Whether the query orders or compares rows, as by ORDER BY, MAX, NOT EXISTS or ALL."""
         return bool(self.find(*_RANKS)) or any(isinstance(node.parent, exp.Not) for node in self.find(exp.Exists))
 
     @locked_cached_property
-    def kept_ends(self) -> frozenset[str]:
-        """The ends of which a condition, a window or a sub-query keeps only the rows."""
+    def filtered_extremes(self) -> frozenset[str]:
+        """The extremes (`max`, `min`) whose rows alone a sub-query or a window selects."""
         calls = ((end, node.find_ancestor(exp.Select)) for end, kind in ENDS.items() for node in self.find(kind))
         ends = {end for end, select in calls if select is not self.tree}
         for term in self.find(exp.Ordered):

@@ -92,15 +92,15 @@ def make_regularizing_edits(query: Query) -> TokenEdits:
             edits.text[start] = quote_regular_name(resolution.rules.key(identifier), naming)
             if is_alias_name(identifier) and identifier.arg_key != "columns":
                 edits.aliases.add(start)
-    keepers = _find_sources_keeping_alias(resolution)
+    aliased = _find_sources_keeping_alias(resolution)
     for scope in resolution.scopes:
         for source in scope.sources:
-            _drop_source_alias(source, keepers, edits)
+            _drop_source_alias(source, aliased, edits)
             name = source.node.this if isinstance(source.node, exp.Table) else None  # None for ROWS FROM (...), too
             if naming.tables_exact and name is not None and "start" in name.meta:
-                edits.text[name.meta["start"]] = _get_own_table_name(source, naming)
+                edits.text[name.meta["start"]] = _get_unaliased_name(source, naming)
     for reference in resolution.references:
-        _edit_reference(reference, keepers, edits, naming)
+        _edit_reference(reference, aliased, edits, naming)
     return edits
 
 
@@ -142,24 +142,24 @@ def _pair_sources(resolution: NameResolution) -> Iterator[tuple[QuerySource, Que
             yield from ((reference.source, other) for other in _iterate_sources_between(reference))
 
 
-def _find_clash(first: QuerySource, second: QuerySource, keepers: set[QuerySource]) -> QuerySource | None:
+def _find_clash(first: QuerySource, second: QuerySource, aliased: set[QuerySource]) -> QuerySource | None:
     """Return the source that must keep its alias because visible names clash, or None."""
-    if _get_visible_name(first, keepers) != _get_visible_name(second, keepers):
+    if _get_visible_name(first, aliased) != _get_visible_name(second, aliased):
         return None
-    return next((source for source in (first, second) if source not in keepers), None)
+    return next((source for source in (first, second) if source not in aliased), None)
 
 
 def _iterate_sources_between(reference: Reference) -> Iterator[QuerySource]:
-    """Yield the sources of the scopes from a correlated reference up to its owner."""
+    """Yield the sources of the scopes between a correlated reference and its source."""
     for level in takewhile(lambda level: level is not reference.owner, iterate_enclosing_scopes(reference.scope)):
         yield from level.sources
 
 
-def _get_visible_name(source: QuerySource, keepers: set[QuerySource]) -> str:
-    return source.name if source in keepers else source.base_name
+def _get_visible_name(source: QuerySource, aliased: set[QuerySource]) -> str:
+    return source.name if source in aliased else source.base_name
 
 
-def _get_own_table_name(source: QuerySource, naming: NamingRules) -> str:
+def _get_unaliased_name(source: QuerySource, naming: NamingRules) -> str:
     """Return the name of a table or CTE without an alias."""
     if not naming.tables_exact or source.query is not None:
         return quote_regular_name(source.base_name, naming)
@@ -168,16 +168,16 @@ def _get_own_table_name(source: QuerySource, naming: NamingRules) -> str:
     return quote_regular_name(name, naming)
 
 
-def _drop_source_alias(source: QuerySource, keepers: set[QuerySource], edits: TokenEdits) -> None:
+def _drop_source_alias(source: QuerySource, aliased: set[QuerySource], edits: TokenEdits) -> None:
     alias = source.node.args.get("alias")
-    if alias is None or source in keepers or not isinstance(alias.this, exp.Identifier):
+    if alias is None or source in aliased or not isinstance(alias.this, exp.Identifier):
         return
     start = alias.this.meta.get("start")
     if start is not None:
         edits.deletions.add(start)
 
 
-def _edit_reference(reference: Reference, keepers: set[QuerySource], edits: TokenEdits, naming: NamingRules) -> None:
+def _edit_reference(reference: Reference, aliased: set[QuerySource], edits: TokenEdits, naming: NamingRules) -> None:
     node, source = reference.node, reference.source
     start = node.this.meta.get("start")
     if reference.kind == "string":
@@ -186,34 +186,34 @@ def _edit_reference(reference: Reference, keepers: set[QuerySource], edits: Toke
         return
     if source is None:
         return
-    visible = _get_visible_name(source, keepers)
-    table_name = quote_regular_name(visible, naming) if source in keepers else _get_own_table_name(source, naming)
+    visible = _get_visible_name(source, aliased)
+    table_name = quote_regular_name(visible, naming) if source in aliased else _get_unaliased_name(source, naming)
     qualifier = node.args.get("table")
     if qualifier is not None:
         if "start" in qualifier.meta:
             edits.text[qualifier.meta["start"]] = table_name
         return
     key = naming.key(node.name, in_quotes=bool(node.this.args.get("quoted")))
-    if reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, key, visible, keepers):
+    if reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, key, visible, aliased):
         edits.text[start] = f"{table_name}.{quote_regular_name(key, naming)}"
 
 
-def _can_qualify(reference: Reference, key: str, visible: str, keepers: set[QuerySource]) -> bool:
+def _can_qualify(reference: Reference, key: str, visible: str, aliased: set[QuerySource]) -> bool:
     owner = reference.owner
     if not visible or owner is None or owner.is_merged_column(key):
         return False
-    if sum(_get_visible_name(other, keepers) == visible for other in owner.sources) > 1:
+    if sum(_get_visible_name(other, aliased) == visible for other in owner.sources) > 1:
         return False
-    return all(_get_visible_name(other, keepers) != visible for other in _iterate_sources_between(reference))
+    return all(_get_visible_name(other, aliased) != visible for other in _iterate_sources_between(reference))
 
 
-class Piece(str):
-    """A written token; `role` is `name`, `function`, `word`, `literal` or `mark`."""
+class SQLPiece(str):
+    """A token of the SQL to write; `role` is `name`, `function`, `word`, `literal` or `mark`."""
 
     __slots__ = ("role",)
     role: str
 
-    def __new__(cls, text: str, role: str) -> Piece:
+    def __new__(cls, text: str, role: str) -> SQLPiece:
         piece = super().__new__(cls, text)
         piece.role = role
         return piece
@@ -227,8 +227,8 @@ def write_regular_query(query: Query, edits: TokenEdits) -> str:
     return _join_pieces(_rewrite_limit(_remove_column_parentheses(_write_token_pieces(query, edits))))
 
 
-def _write_token_pieces(query: Query, edits: TokenEdits) -> list[Piece]:
-    pieces: list[Piece] = []
+def _write_token_pieces(query: Query, edits: TokenEdits) -> list[SQLPiece]:
+    pieces: list[SQLPiece] = []
     tokens = [*query.tokens, None]
     before: QueryToken | None = None
     for token, after in pairwise(tokens):
@@ -239,12 +239,12 @@ def _write_token_pieces(query: Query, edits: TokenEdits) -> list[Piece]:
                 pieces.pop()
         elif token.start in edits.text:
             if token.start in edits.aliases and last != "AS":
-                pieces.append(Piece("AS", "word"))
-            pieces.append(Piece(edits.text[token.start], "name"))
+                pieces.append(SQLPiece("AS", "word"))
+            pieces.append(SQLPiece(edits.text[token.start], "name"))
         elif before is not None and token.token_type is TokenType.DOT and before.start in edits.deletions:
             pass
         elif last in ("<", ">") and before is not None and token.text == last and token.start == before.end + 1:
-            pieces[-1] = Piece(last * 2, "mark")  # sqlglot's tokens halve the shift operators
+            pieces[-1] = SQLPiece(last * 2, "mark")  # sqlglot's tokens halve the shift operators
         else:
             pieces += _spell_token(query.sql, before, token, after, edits.mask)
         before = token
@@ -253,21 +253,21 @@ def _write_token_pieces(query: Query, edits: TokenEdits) -> list[Piece]:
 
 def _spell_token(
     sql: str, before: QueryToken | None, token: QueryToken, after: QueryToken | None, mask: str | None
-) -> list[Piece]:
+) -> list[SQLPiece]:
     """Return the pieces of a token that is not a name; none if it is redundant."""
     raw = sql[token.start : token.end + 1]
     if token.token_type in _LITERALS:
-        return [Piece((_requote_string_literal(raw) if mask is None else mask), "literal")]
+        return [SQLPiece((_requote_string_literal(raw) if mask is None else mask), "literal")]
     word = " ".join(raw.split())
     if not (word[:1].isalpha() or word[:1] == "_"):
-        return [Piece(_SPELLED.get(word, word), "mark")]
+        return [SQLPiece(_SPELLED.get(word, word), "mark")]
     upper = word.upper()
     if after is not None and after.token_type is TokenType.L_PAREN and word.lower() not in _NOT_FUNCTIONS:
         is_type = before is not None and before.token_type is TokenType.ALIAS
-        return [Piece(upper if is_type else word.lower(), "function")]
+        return [SQLPiece(upper if is_type else word.lower(), "function")]
     if upper in ("INNER", "OUTER", "ASC") or (upper == "ALL" and before and before.token_type is TokenType.SELECT):
         return []
-    return [Piece(_SPELLED.get(upper, upper), "word")]
+    return [SQLPiece(_SPELLED.get(upper, upper), "word")]
 
 
 def _requote_string_literal(raw: str) -> str:
@@ -276,9 +276,9 @@ def _requote_string_literal(raw: str) -> str:
     return f"'{inner}'" if raw[0] == raw[-1] == '"' and not set(inner) & set("'\"\\") else raw
 
 
-def _remove_column_parentheses(pieces: list[Piece]) -> list[Piece]:
+def _remove_column_parentheses(pieces: list[SQLPiece]) -> list[SQLPiece]:
     """Remove parentheses around a single column."""
-    output: list[Piece] = []
+    output: list[SQLPiece] = []
     index = 0
     while index < len(pieces):
         piece = pieces[index]
@@ -296,7 +296,7 @@ def _remove_column_parentheses(pieces: list[Piece]) -> list[Piece]:
     return output
 
 
-def _rewrite_limit(pieces: list[Piece]) -> list[Piece]:
+def _rewrite_limit(pieces: list[SQLPiece]) -> list[SQLPiece]:
     """Rewrite `LIMIT a, b` as `LIMIT b OFFSET a`."""
     for index, piece in enumerate(pieces):
         if piece != "LIMIT" or piece.role != "word":
@@ -310,14 +310,14 @@ def _rewrite_limit(pieces: list[Piece]) -> list[Piece]:
             if depth == 0 and pieces[position] == ",":
                 comma = position
         if comma is not None:
-            clause = [*pieces[comma + 1 : end], Piece("OFFSET", "word"), *pieces[index + 1 : comma]]
+            clause = [*pieces[comma + 1 : end], SQLPiece("OFFSET", "word"), *pieces[index + 1 : comma]]
             return [*pieces[: index + 1], *_rewrite_limit(clause), *_rewrite_limit(pieces[end:])]
     return pieces
 
 
-def _join_pieces(pieces: list[Piece]) -> str:
+def _join_pieces(pieces: list[SQLPiece]) -> str:
     texts: list[str] = []
-    before: Piece | None = None
+    before: SQLPiece | None = None
     unary = False
     for piece in pieces:
         # Two minus signs together begin a comment.
@@ -329,7 +329,7 @@ def _join_pieces(pieces: list[Piece]) -> str:
     return "".join(texts)
 
 
-def _is_written_without_space(before: Piece, piece: Piece) -> bool:
+def _is_written_without_space(before: SQLPiece, piece: SQLPiece) -> bool:
     """Whether two tokens are written without a space between them."""
     if piece.role == "mark" and (piece in (",", ")") or (piece == "." and before.role in ("name", "word"))):
         return True
@@ -338,7 +338,7 @@ def _is_written_without_space(before: Piece, piece: Piece) -> bool:
     return before.role == "function" and piece == "("
 
 
-def _is_operand_expected_after(before: Piece | None) -> bool:
+def _is_operand_expected_after(before: SQLPiece | None) -> bool:
     """Whether a sign after this token is a prefix instead of an operator."""
     if before is None or before.role == "word":
         return before not in ("END", "NULL", "TRUE", "FALSE")

@@ -149,16 +149,16 @@ class _NameResolver:
             self._resolve_order_and_limit(link, shape, parent)
         return shape
 
-    def _resolve_order_and_limit(self, node: exp.Expr, shape: _QueryOutputs, parent: Scope | None) -> None:
+    def _resolve_order_and_limit(self, node: exp.Expr, body: _QueryOutputs, parent: Scope | None) -> None:
         """Resolve the names in ORDER BY and LIMIT of a compound query."""
-        names = {self.rules.naming.key(name) for arm in shape.arms for name in arm.outputs or () if name}
+        names = {self.rules.naming.key(name) for arm in body.arms for name in arm.outputs or () if name}
         for key in ("order", "limit", "offset"):
             clause = node.args.get(key)
             for column in self._yield_column_expressions(clause, parent) if clause is not None else ():
                 if not column.table and self.rules.key(column.this) in names:
                     self.references.append(Reference(column, None, "order", "output", column=column.name))
                     continue
-                references = [self._resolve_column(column, arm, "order") for arm in shape.arms]
+                references = [self._resolve_column(column, arm, "order") for arm in body.arms]
                 good = [reference for reference in references if reference.kind in ("column", "alias", "rowid", "open")]
                 best = (good or references or [self._resolve_column(column, parent, "order")])[0]
                 self.references.append(replace(best, scope=None))
@@ -189,7 +189,7 @@ class _NameResolver:
         _set_fields(scope, aliases=MappingProxyType(aliases), outputs=outputs and tuple(name for name, _ in outputs))
         for join in node.args.get("joins") or ():
             if self.rules.is_sqlite:  # each ON sees later joins, and aliases
-                self._resolve_on(join, scope, 0)
+                self._resolve_on_clause(join, scope, 0)
         for key, clause in _CLAUSES.items():
             value = node.args.get(key)
             for part in value if isinstance(value, list) else [value]:
@@ -198,7 +198,7 @@ class _NameResolver:
         return _QueryOutputs(scope.outputs, self._list_unnamed_output_texts(node), (scope,))
 
     def _resolve_join(self, join: exp.Join, scope: Scope, start: int) -> None:
-        """Add what a join brings in to the sources that it joins, those from `start` on."""
+        """Add a join's sources to a scope, and merge USING columns with sources from `start` on."""
         before = scope.sources[start:]
         self._add_source_to_scope(join.this, scope, join)
         new_sources = scope.sources[start + len(before) :]
@@ -207,10 +207,10 @@ class _NameResolver:
             earlier_columns = {name for source in before for name in source.columns or ()}
             names = {name for source in new_sources for name in source.columns or () if name in earlier_columns}
         # Of several sources with a column, it is the first one's, on both sides.
-        partners = {name: near for near in reversed(before) for name in names & near.unqualified}
+        partners = {name: near for near in reversed(before) for name in names & near.unqualified_columns}
         claimed = frozenset[str]()
         for source in new_sources:
-            shared = names & partners.keys() & source.unqualified
+            shared = names & partners.keys() & source.unqualified_columns
             pairs = [(name, partners[name]) for name in shared - claimed]
             # Every row has a value of the side whose rows are all kept.
             nears = dict(pairs) if join.side == "RIGHT" else {}
@@ -225,10 +225,10 @@ class _NameResolver:
         for source in (*optional, *(before if either or join.side == "RIGHT" else ())):
             _set_fields(source, optional=True)
         if not self.rules.is_sqlite:
-            self._resolve_on(join, scope, start)
+            self._resolve_on_clause(join, scope, start)
 
-    def _resolve_on(self, join: exp.Join, scope: Scope, start: int) -> None:
-        """Resolve an ON by the sources from `start` on, what these lack by those before it."""
+    def _resolve_on_clause(self, join: exp.Join, scope: Scope, start: int) -> None:
+        """Resolve the names in ON among the sources from `start` on, then among all sources."""
         on, sources, count = join.args.get("on"), scope.sources, len(self.references)
         if on is None:
             return
@@ -270,7 +270,7 @@ class _NameResolver:
             self._resolve_join(inner_join, scope, start)
         for inner_join in node.args.get("joins") or ():
             if self.rules.is_sqlite:
-                self._resolve_on(inner_join, scope, start)
+                self._resolve_on_clause(inner_join, scope, start)
 
     def _make_table_source(self, node: exp.Table, scope: Scope) -> QuerySource:
         if not isinstance(node.this, exp.Identifier):
@@ -409,14 +409,14 @@ class _NameResolver:
             if output_first and level is scope and name in level.aliases:
                 return refer("alias", level, column=node.name)
             is_output = output_first and level is scope and not self.rules.is_sqlite  # there only an alias comes first
-            reference = self._resolve_as_output(name, level, refer) if is_output else None
+            reference = self._resolve_unaliased_output(name, level, refer) if is_output else None
             reference = reference or self._resolve_column_in_sources(node, name, level, refer)
             if reference is not None:
                 is_group = clause == "group" and level is scope and self.rules.name == "mysql"
                 if not is_group or reference.kind != "ambiguous":
                     return reference
                 alias = refer("alias", level, column=node.name) if name in level.aliases else None
-                return alias or self._resolve_as_output(name, level, refer) or reference
+                return alias or self._resolve_unaliased_output(name, level, refer) or reference
             if name in level.aliases and (level is not scope or clause in self.rules.aliases):
                 return refer("alias", level, column=node.name)
         return refer(self._classify_unknown_name(node, scope), column=node.name)
@@ -429,8 +429,8 @@ class _NameResolver:
         clause = above.parent if isinstance(above, exp.Ordered | exp.Tuple) else None  # a tuple is that of DISTINCT ON
         return isinstance(clause, exp.Order | exp.Distinct) and isinstance(clause.parent, exp.Query)
 
-    def _resolve_as_output(self, name: str, scope: Scope, refer: _Refer) -> Reference | None:
-        """Resolve the name of a result column without AS to the only column shown by it, or None."""
+    def _resolve_unaliased_output(self, name: str, scope: Scope, refer: _Refer) -> Reference | None:
+        """Resolve the name of a result column without AS to the only column that it shows, or None."""
         columns: set[tuple[Scope | None, QuerySource | None, str]] = set()
         for output, item in self._list_outputs(scope.select, scope) or ():
             if output is None or self.rules.naming.key(output) != name:

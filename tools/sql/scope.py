@@ -82,8 +82,8 @@ class QuerySource:
         return self.column_aliases.get(column, column)
 
     @property
-    def unqualified(self) -> Set[str]:
-        """The folded names of columns that are this source's where no table is named."""
+    def unqualified_columns(self) -> Set[str]:
+        """The folded names of the columns that mean this source even without a table name."""
         return (self.columns or {}).keys() - self.merged
 
     @property
@@ -104,7 +104,7 @@ class QuerySource:
 
     @property
     def table_names(self) -> tuple[str, str]:
-        """The lower-case name in FROM with its schema and without; an alias only of a sub-query."""
+        """The lower-case name of a table, with schema and without; the alias of a sub-query."""
         parts = (self.node.parts if isinstance(self.node, exp.Table) else []) or [self.identifier]
         return ".".join(part.name.lower() for part in parts), parts[-1].name.lower()
 
@@ -155,8 +155,8 @@ class Scope:
         """Whether a RIGHT or FULL join merges a USING column from both sides."""
         return self.has_right_or_full_join and any(column in source.using for source in self.sources)
 
-    def is_of_both_sides(self, node: exp.Column) -> bool:
-        """Whether a FULL join merges a column that the query names without a table."""
+    def is_full_join_key(self, node: exp.Column) -> bool:
+        """Whether a column is named without a table and merged by a FULL join with USING."""
         is_full = not node.table and any(source.side == "FULL" for source in self.sources)
         return is_full and self.is_merged_column(fold(node.name))
 
@@ -266,7 +266,7 @@ def write_without_tables(node: exp.Expr) -> str:
 
 
 def select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:
-    """Return a SELECT of these very expressions."""
+    """Return a SELECT of the given expressions from a source; neither is copied."""
     return exp.select(*outputs, copy=False).from_(source, copy=False)
 
 
@@ -285,8 +285,8 @@ def copy_select_with_outputs(select: exp.Select, outputs: Sequence[exp.Expr]) ->
     return bare
 
 
-def count_only_rows(tree: exp.Expr, condition: exp.Expr) -> bool:
-    """Make aggregates count only rows that meet a condition; return whether there are any."""
+def restrict_aggregates(tree: exp.Expr, condition: exp.Expr) -> bool:
+    """Make aggregates count only rows that meet a condition; return whether any exist."""
     aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
     for node in aggregates:
         value = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this

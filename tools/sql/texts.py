@@ -49,12 +49,12 @@ _SPACING = re.compile(
 """Spaces and comments between tokens, and what may hold characters like them without being them."""
 
 
-def is_sql(text: str, schema: Schema) -> bool:
-    """Whether a meaning is surely SQL, even if it does not resolve; words parse as SQL too."""
-    if read_statement(text, schema.dialect) is not None or _SQL_BEGINS.match(text) or begins_change(text):
+def is_surely_sql(text: str, schema: Schema) -> bool:
+    """Whether the text of a definition is surely SQL, not words that happen to parse as SQL."""
+    if read_statement(text, schema.dialect) is not None or _SQL_BEGINS.match(text) or begins_write_statement(text):
         return True
     clause = _WHERE.match(text)
-    text = cut_where(text)
+    text = strip_where(text)
     try:
         tree = Query.of(f"SELECT {text}", schema.dialect).tree
     except SQLParseError:
@@ -80,13 +80,13 @@ def is_sql(text: str, schema: Schema) -> bool:
     return comparison is not None and (is_known or term.find(exp.Literal) is not None)
 
 
-def cut_where(text: str) -> str:
+def strip_where(text: str) -> str:
     """Return a condition without the word WHERE before it."""
     return _WHERE.sub("", text, count=1)
 
 
-def begins_change(text: str) -> bool:
-    """Whether a text begins as a statement that changes a database."""
+def begins_write_statement(text: str) -> bool:
+    """Whether a text begins like a statement that changes a database."""
     return _CHANGES.match(text) is not None
 
 
@@ -99,7 +99,7 @@ def read_in_any_dialect(sql: str) -> Query:
 
 
 def read_statement(text: str, dialect: str) -> exp.Expr | None:
-    """Return a whole query on tables; None for any other text."""
+    """Return the syntax tree of a query on tables; None for any other text."""
     try:
         tree = Query.of(text.strip().rstrip(";"), dialect).tree
     except SQLParseError:
@@ -108,12 +108,12 @@ def read_statement(text: str, dialect: str) -> exp.Expr | None:
 
 
 def squeeze_spaces(sql: str) -> str:
-    """Return SQL with a space where spaces and comments stand between tokens."""
+    """Return SQL with one space in place of spaces and comments between tokens."""
     return _SPACING.sub(lambda match: match["kept"] or " ", sql).strip()
 
 
 def check_has_queries(text: str, path: Path) -> None:
-    """Raise `SettingsError` if no statement of a file's text begins as a query: cells of CSV and JSON are none."""
+    """Raise `SettingsError` if no statement in a file's text begins like a query."""
     if _QUERY_BEGINS.search(text) is None:
         raise SettingsError(
             f"{path} has no SQL queries: give a file of SELECT statements, or another that --help names"

@@ -101,7 +101,7 @@ class ValueIndex:
         return self._query_value_store(lambda index: find_nearest_values(index, place, text, limit))
 
     def _has_value(self, table: str, column: str, comparison: type[exp.EQ | exp.Like | exp.ILike], text: str) -> bool:
-        """Ask the engine whether a column has such a value; a withheld column is said to have any."""
+        """Whether the engine finds a value in a column; True if the column may not be read."""
         leaving = self._database.leaving()
         table_schema, column_schema = leaving.schema.table(table), leaving.schema.column(table, column)
         if not table_schema or not column_schema:

@@ -86,7 +86,7 @@ class ValueStore:
     def list_columns(self) -> list[StoredColumn]:
         return list(starmap(StoredColumn, self._db.execute("SELECT id, tbl, name, state, held FROM col ORDER BY id")))
 
-    def add(self, column: int, count: int, texts: Sequence[str], state: str) -> None:
+    def add_values(self, column: int, count: int, texts: Sequence[str], state: str) -> None:
         """Add values of a column and set its state, unless another process was faster."""
         rows = [(text, stems(text)) for text in texts]
         long_stems = sorted({part for _, parts in rows for part in parts if len(part) > 3})
@@ -136,9 +136,9 @@ class ValueStore:
         """Whether a stored value contains this word stem of four letters or more."""
         return bool(self._read_first_column("SELECT 1 FROM word WHERE size = ? AND word = ?", len(word), word))
 
-    def find_similar_words(self, word: str, within: int) -> set[str]:
+    def find_similar_words(self, word: str, tolerance: int) -> set[str]:
         """Return words of similar length that share the first or the last half of a word."""
-        sizes = ",".join(str(size) for size in range(len(word) - within, len(word) + within + 1))
+        sizes = ",".join(str(size) for size in range(len(word) - tolerance, len(word) + tolerance + 1))
         alike: set[str] = set()
         for name, text in (("word", word), ("back", word[::-1])):
             query = f"SELECT word FROM word WHERE size IN ({sizes}) AND {name} >= ? AND {name} < ? LIMIT {_ROWS}"
@@ -199,23 +199,23 @@ def fill_value_store(store: ValueStore, database: Database, bounds: IndexBounds)
         total += len(texts) - column.value_count
         for start in range(column.value_count, max(len(texts), column.value_count + 1), _CHUNK):
             chunk, last = texts[start : start + _CHUNK], start + _CHUNK >= len(texts)
-            store.add(column.id, start, chunk, state if last else "waiting")
+            store.add_values(column.id, start, chunk, state if last else "waiting")
             budget -= _STORING * len(chunk)
             if (budget < 0 or time.monotonic() > until) and not (last and column is waiting[-1]):
                 return False
     return True
 
 
-def _read_texts(database: Database, column: StoredColumn, room: int, bounds: IndexBounds) -> tuple[list[str], str]:
+def _read_texts(database: Database, column: StoredColumn, limit: int, bounds: IndexBounds) -> tuple[list[str], str]:
     """Return distinct texts of a column, with `whole` if these are all values, else `part`."""
-    if room <= 0:
+    if limit <= 0:
         return [], "part"
     began = time.monotonic()
     try:
-        values = database.distinct_values(column.table, column.name, room + 1, bounds.read_seconds)
+        values = database.distinct_values(column.table, column.name, limit + 1, bounds.read_seconds)
     except QueryError:
         return [], "part"
     in_time = time.monotonic() - began < bounds.read_seconds
     texts = list(dict.fromkeys(value for value in values if isinstance(value, str)))
-    short_texts = [text for text in texts if 0 < len(text) <= bounds.text_length][:room]
-    return short_texts, "whole" if in_time and len(short_texts) == len(values) <= room else "part"
+    short_texts = [text for text in texts if 0 < len(text) <= bounds.text_length][:limit]
+    return short_texts, "whole" if in_time and len(short_texts) == len(values) <= limit else "part"

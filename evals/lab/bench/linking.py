@@ -145,7 +145,7 @@ def _link_on_large_schema(case: _InCrowd) -> Iterator[Row]:
         values = [replace(match, table=new[match.table]) for match in question.values]
         with Stopwatch() as spent:
             linked = linker.link(question.text, history[-WINDOW:], values, max_columns=MOST_COLUMNS)
-        used = names.past_use(question.gold)
+        used = names.find_past_use(question.gold)
         first = [item.table for item in linked.items if item.column is None][:_FIRST]
         needed = {(new[table], column) for table, column in used.columns if column != STAR}
         cut = keep_likely_items(schema, linked.items, _CUT)

@@ -290,7 +290,7 @@ def find_text_literals(sql: str, schema: Schema) -> list[Literal]:
         return []
     found: dict[Literal, None] = {}
     for node in query.tree.find_all(exp.EQ, exp.NEQ, exp.In):
-        for column, other in query.iterate_column_comparisons(node):
+        for column, other in query.list_column_comparisons(node):
             text = query.literal(other)
             if isinstance(text, str):
                 found[*column.item, text] = None

@@ -95,7 +95,7 @@ def find_word_associations(dialogues: Sequence[TrainingDialogue]) -> WordAssocia
         columns = [frozenset(map(stem_word, split_name_into_words(column))) for _, column in names.columns]
         all_parts = frozenset[str]().union(*tables, *columns)
         for asked in dialogue.questions:
-            use = names.past_use(asked.gold)
+            use = names.find_past_use(asked.gold)
             numbers = {names.column_number[column] for column in use.columns if column[1] != STAR}
             parts = frozenset[str]().union(
                 *(columns[number] for number in numbers), *(tables[names.table_number[table]] for table in use.tables)

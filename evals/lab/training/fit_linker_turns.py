@@ -136,7 +136,7 @@ def build_linked_turn(
     names = dialogue.database.names
     asked, past = given(dialogue.questions[number], dialogue.get_past_turns(number))
     evidence = LinkingEvidence(asked.text, past, asked.values, names, associations)
-    used = names.past_use(asked.gold)
+    used = names.find_past_use(asked.gold)
     return LinkedTurn(
         dialogue.database,
         number,

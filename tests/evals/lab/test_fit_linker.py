@@ -124,8 +124,8 @@ def test_own_answers_take_the_place_of_gold_sql(dialogues: list[TrainingDialogue
     )
     assert set(nothing.answers) == {""}
     right = add_links(dialogue, lambda turn: (turn.tables, turn.columns), load_shipped_associations(), own=True)
-    gold = [dialogue.database.names.past_use(asked.gold).tables for asked in dialogue.questions]
-    assert [dialogue.database.names.past_use(answer).tables for answer in right.answers] == gold
+    gold = [dialogue.database.names.find_past_use(asked.gold).tables for asked in dialogue.questions]
+    assert [dialogue.database.names.find_past_use(answer).tables for answer in right.answers] == gold
     assert [turn.sql for turn in right.get_past_turns(2)] == list(right.answers[:2])
     assert {(table, p) for table, column, p in right.get_past_turns(2)[1].items if column is None} == {
         (t, 1.0) for t in gold[1]

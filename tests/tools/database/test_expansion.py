@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database.sqlite.bounded_work import MANY, count_word_with_ctes_expanded
-from tableturn.tools.database.sqlite.tokens import words
+from tableturn.tools.database.sqlite.tokens import split_words
 
 from tests.support.steps import grows_in_proportion
 
@@ -30,13 +30,13 @@ from tests.support.steps import grows_in_proportion
 def test_expressions_are_counted_where_they_are_named(sql: str, times: int) -> None:
     if times == MANY:
         sql += " SELECT 1 FROM a98" if "a98" in sql else ""
-    assert count_word_with_ctes_expanded(words(sql), "select") == times
+    assert count_word_with_ctes_expanded(split_words(sql), "select") == times
 
 
 def test_long_chains_are_counted_in_proportion_to_their_length() -> None:
     def count(length: int) -> int:
         chain = "".join(f", a{i} AS (SELECT 1 FROM a{i + 1})" for i in range(length))
-        return count_word_with_ctes_expanded(words(f"WITH z AS (SELECT 1){chain} SELECT 1 FROM a0"), "select")
+        return count_word_with_ctes_expanded(split_words(f"WITH z AS (SELECT 1){chain} SELECT 1 FROM a0"), "select")
 
     assert count(3000) > 3000
     assert grows_in_proportion(count, 200)

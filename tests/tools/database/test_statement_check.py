@@ -18,13 +18,13 @@ _CATALOGUE = Catalogue(
         ("public", "customer", "customer"), ("public", "Bill", "Bill"), ("sales", "t", "sales.t"),
     )),
     types=frozenset({"mood"}),
-    own_functions=frozenset({"initcap"}),
+    user_functions=frozenset({"initcap"}),
     row_functions=frozenset({"secret_of"}),
 )  # fmt: skip
 
 
 def read(sql: str) -> str:
-    return StatementChecker(GRAMMAR).read(sql, _CATALOGUE)
+    return StatementChecker(GRAMMAR).rewrite(sql, _CATALOGUE)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_an_arrow_in_a_call_reads_json(sql: str, sent: str) -> None:
     ],
 )
 def test_an_arrow_gives_a_lambda_only_to_functions_that_take_one(sql: str, sent: str) -> None:
-    sql = StatementChecker(DUCKDB).read(f"SELECT {sql} FROM customer", _CATALOGUE)
+    sql = StatementChecker(DUCKDB).rewrite(f"SELECT {sql} FROM customer", _CATALOGUE)
     assert sql == f'SELECT {sent} FROM "public"."customer"'
 
 
@@ -148,16 +148,16 @@ def test_an_arrow_gives_a_lambda_only_to_functions_that_take_one(sql: str, sent:
 def test_arrays_are_compared_by_their_operators(condition: str) -> None:
     for grammar, array in ((GRAMMAR, "ARRAY[1, 2]"), (DUCKDB, "[1, 2]")):
         sql = f"SELECT id FROM customer WHERE {condition.format(array)}"
-        assert condition.format(array) in StatementChecker(grammar).read(sql, _CATALOGUE)
+        assert condition.format(array) in StatementChecker(grammar).rewrite(sql, _CATALOGUE)
         with pytest.raises(QueryRejected, match=r"pg_ls_dir\(\) is not allowed"):
-            StatementChecker(grammar).read(sql.replace("1, 2", "pg_ls_dir('.')"), _CATALOGUE)
+            StatementChecker(grammar).rewrite(sql.replace("1, 2", "pg_ls_dir('.')"), _CATALOGUE)
 
 
 @pytest.mark.parametrize("grammar", [GRAMMAR, DUCKDB, MYSQL])
 @pytest.mark.parametrize("inner", ["SELECT id FROM customer", "SELECT 1 UNION SELECT id FROM customer LIMIT 1"])
 def test_some_of_a_query_is_any_of_it(grammar: StatementGrammar, inner: str) -> None:
     checker, sql = StatementChecker(grammar), f"SELECT id FROM customer WHERE id = SOME ({inner})"
-    assert checker.read(sql, _CATALOGUE) == checker.read(sql.replace("SOME", "ANY"), _CATALOGUE)
+    assert checker.rewrite(sql, _CATALOGUE) == checker.rewrite(sql.replace("SOME", "ANY"), _CATALOGUE)
 
 
 @pytest.mark.parametrize("grammar", [GRAMMAR, DUCKDB, MYSQL])
@@ -166,7 +166,7 @@ def test_a_column_before_an_arrow_is_read_as_a_column(grammar: StatementGrammar)
     assert tree is not None
     assert [column.name for column in tree.find_all(exp.Column)] == ["secret_of"]
     with pytest.raises(QueryRejected, match="secret_of is not allowed here"):
-        StatementChecker(grammar).read("SELECT json_type(secret_of->'a') FROM customer", _CATALOGUE)
+        StatementChecker(grammar).rewrite("SELECT json_type(secret_of->'a') FROM customer", _CATALOGUE)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_column_before_an_arrow_is_read_as_a_column(grammar: StatementGrammar)
 )
 def test_pivots_are_refused_and_said(sql: str) -> None:
     with pytest.raises(QueryRejected, match="PIVOT and UNPIVOT are not read here: write an aggregate with FILTER"):
-        StatementChecker(DUCKDB).read(sql, _CATALOGUE)
+        StatementChecker(DUCKDB).rewrite(sql, _CATALOGUE)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,8 @@ def test_pivots_are_refused_and_said(sql: str) -> None:
     ],
 )
 def test_functions_of_mariadb_are_written_as_they_are(sql: str, sent: str) -> None:
-    assert StatementChecker(MYSQL).read(f"SELECT {sql} FROM sales.t", _CATALOGUE) == f"SELECT {sent} FROM `sales`.`t`"
+    rewritten = StatementChecker(MYSQL).rewrite(f"SELECT {sql} FROM sales.t", _CATALOGUE)
+    assert rewritten == f"SELECT {sent} FROM `sales`.`t`"
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ def test_functions_of_mariadb_are_written_as_they_are(sql: str, sent: str) -> No
     ],
 )
 def test_functions_of_duckdb_that_only_compute_are_written_as_they_are(call: str) -> None:
-    sent = StatementChecker(DUCKDB).read(f"SELECT {call} FROM customer", _CATALOGUE)
+    sent = StatementChecker(DUCKDB).rewrite(f"SELECT {call} FROM customer", _CATALOGUE)
     assert sent.split(" FROM ")[0].lower() == f"select {call}"
 
 
@@ -247,9 +248,9 @@ def test_a_syntax_error_is_told_in_one_line() -> None:
 
 def test_what_was_read_before_is_read_anew_for_another_schema() -> None:
     reader = StatementChecker(GRAMMAR)
-    assert reader.read("SELECT * FROM customer", _CATALOGUE) == reader.read("SELECT * FROM customer", _CATALOGUE)
+    assert reader.rewrite("SELECT * FROM customer", _CATALOGUE) == reader.rewrite("SELECT * FROM customer", _CATALOGUE)
     with pytest.raises(QueryFailed, match="no such table"):
-        reader.read("SELECT * FROM customer", Catalogue("2", ()))
+        reader.rewrite("SELECT * FROM customer", Catalogue("2", ()))
 
 
 def test_the_tables_of_a_statement_are_named_as_they_are_shown() -> None:
@@ -266,10 +267,10 @@ _LATER_TIES = _TIES.replace("FETCH", "OFFSET 1 ROWS FETCH")
 )
 def test_ties_that_would_be_lost_are_refused(grammar: StatementGrammar, sql: str) -> None:
     with pytest.raises(QueryRejected, match="compare rank"):
-        StatementChecker(grammar).read(sql, _CATALOGUE)
+        StatementChecker(grammar).rewrite(sql, _CATALOGUE)
 
 
 @pytest.mark.parametrize("grammar", [GRAMMAR, MYSQL])
 def test_ties_are_kept_where_the_server_knows_them(grammar: StatementGrammar) -> None:
     sql = f"SELECT id FROM ({_TIES}) AS x"
-    assert "FETCH FIRST 2 ROWS WITH TIES" in StatementChecker(grammar).read(sql, _CATALOGUE)
+    assert "FETCH FIRST 2 ROWS WITH TIES" in StatementChecker(grammar).rewrite(sql, _CATALOGUE)

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tableturn.tools.errors import ExampleStoreError
-from tableturn.tools.examples import ExampleStore, embed, mask
+from tableturn.tools.examples import ExampleStore, embed, mask_question
 from tableturn.tools.examples.embedding import HASHED, Embedding, Vectors
 from tableturn.tools.examples.tables import FORMAT, ChromaBackend, find_damaged_index
 from tableturn.tools.sql import make_sql_skeleton
@@ -122,9 +122,9 @@ RULED_SQL = (
 
 
 def test_keys_made_by_other_rules_come_with_another_version() -> None:
-    """A change of `embed`, `mask` or `make_sql_skeleton` raises `embedding.VERSION` or `FORMAT`, then this digest."""
+    """A change of `embed`, `mask_question` or `make_sql_skeleton` raises `embedding.VERSION` or `FORMAT`, then this."""
     vectors = np.round(embed(RULED) * 1_000).astype(np.int64).tolist()
-    keys = [vectors, [mask(text, SCHEMA) for text in RULED], [make_sql_skeleton(sql) for sql in RULED_SQL]]
+    keys = [vectors, [mask_question(text, SCHEMA) for text in RULED], [make_sql_skeleton(sql) for sql in RULED_SQL]]
     digests = [hashlib.sha256(repr(part).encode()).hexdigest()[:12] for part in keys]
     assert [HASHED.name, *digests[:1]] == ["hashed-2-256", "47c68141c134"]
     assert [FORMAT, *digests[1:]] == ["2", "4cbf2c407d3d", "3e63047e3da0"]
@@ -140,7 +140,7 @@ def test_another_client_goes_on_after_a_store_was_re_indexed(tmp_path: Path, chr
             assert int(done.stdout) >= 4
             for store in (one, other):
                 assert store.nearest("question", BOATS[2].question, 1)[0].example.question == BOATS[2].question
-                assert store.nearest("skeleton", mask(BOATS[2].question, SCHEMA), 1)
+                assert store.nearest("skeleton", mask_question(BOATS[2].question, SCHEMA), 1)
             assert other.add([replace(BOATS[0], question="How many boats now?")]).added == 1
             one.remove([hit.id for hit in one.list()])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tableturn.tools.database import render_schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from tableturn.tools.examples import mask
+from tableturn.tools.examples import mask_question
 from tableturn.tools.examples.masking import parse_compact_schema
 from tableturn.tools.values import ValueMatch
 
@@ -35,20 +35,20 @@ def test_any_other_text_gives_the_names_it_holds() -> None:
     ],
 )
 def test_marks_keep_what_masking_wipes_out(question: str, marks: str) -> None:
-    assert mask(question, SCHEMA).endswith(marks)
+    assert mask_question(question, SCHEMA).endswith(marks)
 
 
 def test_the_database_leaves_no_trace() -> None:
-    boats = mask("How many boats have a length over 12?", SCHEMA)
-    songs = mask("How many songs have a tempo over 90?", "song(song_id, title, tempo)")
+    boats = mask_question("How many boats have a length over 12?", SCHEMA)
+    songs = mask_question("How many songs have a tempo over 90?", "song(song_id, title, tempo)")
     assert boats == songs
 
 
 def test_mentions_of_values_are_masked() -> None:
     question = "How long is gull?"
     match = ValueMatch("boat", "name", "Gull", "gull", 12, 16, 1.0, "case")
-    assert "gull" in mask(question, SCHEMA)
-    masked = mask(question, SCHEMA, [match])
+    assert "gull" in mask_question(question, SCHEMA)
+    masked = mask_question(question, SCHEMA, [match])
     assert "gull" not in masked
     assert "#values1" in masked
 

@@ -13,7 +13,7 @@ from tableturn.tools.examples import (
     ExampleStore,
     make_embedding,
     make_selector,
-    mask,
+    mask_question,
 )
 from tableturn.tools.examples.masking import parse_compact_schema
 from tableturn.tools.values import ValueMatch
@@ -32,8 +32,8 @@ def pair(question: str, sql: str, simplified: str = "") -> Example:
 
 
 def test_words_that_carry_meaning_are_masked_and_nothing_is_added() -> None:
-    assert mask("What is the name of each singer?", SCHEMA, form="plain") == "what is the _ of each _"
-    assert mask("What is the name of each singer?", SCHEMA).startswith("what is the name of each _ #columns")
+    assert mask_question("What is the name of each singer?", SCHEMA, form="plain") == "what is the _ of each _"
+    assert mask_question("What is the name of each singer?", SCHEMA).startswith("what is the name of each _ #columns")
 
 
 def test_a_pair_is_found_by_its_simplified_form_and_comes_once() -> None:

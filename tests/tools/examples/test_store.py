@@ -21,7 +21,7 @@ from tableturn.tools.examples import (
     example_id,
     make_example_verifier,
     make_selector,
-    mask,
+    mask_question,
 )
 from tableturn.tools.examples.example import Index
 
@@ -97,7 +97,7 @@ def test_verified_answers_are_looked_for_among_themselves(store: ExampleStore, r
 def test_both_forms_of_a_question_are_keys(store: ExampleStore) -> None:
     store.add(BOATS)
     for text in (BOATS[3].question, BOATS[3].simplified):
-        (hit,) = store.nearest("skeleton", mask(text, SCHEMA), 1)
+        (hit,) = store.nearest("skeleton", mask_question(text, SCHEMA), 1)
         assert hit.example.question == BOATS[3].question
         assert hit.similarity == pytest.approx(1, abs=1e-5)
 
@@ -117,7 +117,7 @@ def test_another_tenants_example_is_seen_only_if_shared(store: ExampleStore) -> 
     store.add([secret, *BOATS])
     keys: dict[Index, str] = {
         "question": secret.question,
-        "skeleton": mask(secret.question, SCHEMA),
+        "skeleton": mask_question(secret.question, SCHEMA),
         "sql": "SELECT count(*) FROM _",
     }
     for index, text in keys.items():
@@ -148,9 +148,9 @@ def test_removing_leaves_no_trace_and_others_with_the_same_form_are_still_found(
 
 def test_re_indexing_changes_nothing_that_is_found(store: ExampleStore) -> None:
     store.add([*BOATS, example("How many?", "SELECT count(*) FROM secret", "smiths", shared=False)])
-    before = [store.nearest("skeleton", mask(kept.question, SCHEMA), 3, "smiths") for kept in BOATS]
+    before = [store.nearest("skeleton", mask_question(kept.question, SCHEMA), 3, "smiths") for kept in BOATS]
     assert store.reindex() == 5
-    after = [store.nearest("skeleton", mask(kept.question, SCHEMA), 3, "smiths") for kept in BOATS]
+    after = [store.nearest("skeleton", mask_question(kept.question, SCHEMA), 3, "smiths") for kept in BOATS]
     assert [[hit.id for hit in found] for found in after] == [[hit.id for hit in found] for found in before]
 
 
@@ -263,14 +263,14 @@ def test_adding_again_with_a_simplified_form_fills_it_in(store: ExampleStore) ->
     assert store.add([bare, BOATS[3]]) == AddedExamples(0, 2)
     (found,) = [hit for hit in store.list() if hit.example.question == bare.question]
     assert found.example.simplified == BOATS[3].simplified
-    (hit,) = store.nearest("skeleton", mask(BOATS[3].simplified, SCHEMA), 1)
+    (hit,) = store.nearest("skeleton", mask_question(BOATS[3].simplified, SCHEMA), 1)
     assert (hit.id, hit.similarity) == (found.id, pytest.approx(1, abs=1e-5))
 
 
 def test_a_form_that_is_replaced_is_no_key_any_more(store: ExampleStore) -> None:
     store.add([BOATS[3]])
     assert store.add([replace(BOATS[3], simplified="Crew numbers, boat by boat!")]).updated == 1
-    old = mask(BOATS[3].simplified, SCHEMA)
+    old = mask_question(BOATS[3].simplified, SCHEMA)
     assert all(near.similarity < 0.99 for near in store.near("skeleton", old, 9))
     assert store.remove([hit.id for hit in store.list()]) == 1
     assert store.near("skeleton", old, 9) == store.near("sql", "SELECT _", 9) == []

@@ -40,8 +40,8 @@ def test_of_equals_the_latest_is_taken() -> None:
 
 
 def test_sql_that_does_not_run_is_skipped() -> None:
-    assert choose_base_turn("And the singers?", ITEMS, (SINGERS, DOGS), runs=lambda sql: "dog" in sql) is DOGS
-    assert choose_base_turn("And the singers?", ITEMS, (SINGERS, DOGS), runs=lambda _: False) is None
+    assert choose_base_turn("And the singers?", ITEMS, (SINGERS, DOGS), can_run=lambda sql: "dog" in sql) is DOGS
+    assert choose_base_turn("And the singers?", ITEMS, (SINGERS, DOGS), can_run=lambda _: False) is None
 
 
 def test_turns_without_sql_are_skipped() -> None:
@@ -75,8 +75,8 @@ def test_the_last_turn_is_the_base_unless_another_is_clearly_meant(
 
 
 def test_a_last_query_that_does_not_run_gives_way_to_the_one_before() -> None:
-    assert choose_base_turn("And those?", ITEMS, (DOGS, SINGERS), latest=True, runs=lambda sql: "dog" in sql) is DOGS
-    assert choose_base_turn("And those?", ITEMS, (DOGS, SINGERS), latest=True, runs=lambda _: False) is None
+    assert choose_base_turn("And those?", ITEMS, (DOGS, SINGERS), latest=True, can_run=lambda sql: "dog" in sql) is DOGS
+    assert choose_base_turn("And those?", ITEMS, (DOGS, SINGERS), latest=True, can_run=lambda _: False) is None
 
 
 def test_relevance_is_between_0_and_2() -> None:

@@ -273,8 +273,8 @@ class TestCancellation:
         cancellation.cancel()
         with contextlib.ExitStack() as held:
             for _ in range(max(2, os.cpu_count() or 1)):
-                PARENT.turns.acquire()
-                held.callback(PARENT.turns.release)
+                PARENT.slots.acquire()
+                held.callback(PARENT.slots.release)
             assert run_python("result = 1", {}, cancellation=cancellation).error == "the run was cancelled"
 
     def test_ends_the_loading_of_tables(self, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tableturn.tools.sql import find_searched_literals, writes
+from tableturn.tools.sql import find_searched_literals, is_write_statement
 
 from tests.support.queries import read
 
@@ -353,4 +353,4 @@ CHANGING = (
     ],
 )
 def test_statements_that_change_something_are_known(sql: str, *, changes: bool) -> None:
-    assert writes(sql, "duckdb") is changes
+    assert is_write_statement(sql, "duckdb") is changes

@@ -52,7 +52,7 @@ def work(sock: socket.socket) -> None:
         task, *arguments = ormsgpack.unpackb(message[1])
         if task == FILES:
             _serve_file_requests(sock, *arguments)
-        serve_database(sock, lambda: _open_duckdb_instance(*arguments), threads=THREADS, own_bytes=MEMORY_BYTES)
+        serve_database(sock, lambda: _open_duckdb_instance(*arguments), threads=THREADS, engine_bytes=MEMORY_BYTES)
 
 
 def _open_duckdb_instance(opening: bytes) -> DuckDBInstance:

@@ -53,7 +53,7 @@ class Catalogue:
         relations: Those in the search path first, each by its name.
         foreign_keys: By the names that are shown.
         types: Types of the columns that the database itself defines, in lower case; a query may cast to them.
-        own_functions: Functions that people made, in lower case: they may do anything, and must not be called by a
+        user_functions: Functions that people made, in lower case: they may do anything, and must not be called by a
             name that is allowed.
         row_functions: Those that take a row, which can be called as if they were its columns.
     """
@@ -62,7 +62,7 @@ class Catalogue:
     relations: tuple[Relation, ...]
     foreign_keys: tuple[ForeignKey, ...] = ()
     types: frozenset[str] = frozenset()
-    own_functions: frozenset[str] = frozenset()
+    user_functions: frozenset[str] = frozenset()
     row_functions: frozenset[str] = frozenset()
 
     def __hash__(self) -> int:
@@ -83,7 +83,7 @@ class Catalogue:
         return by_path
 
     def find(self, *path: str) -> Relation | None:
-        """Return the table or view of a name; upper and lower case matter only if ambiguous."""
+        """Return the table or view with a name; case matters only if names differ by nothing else."""
         path = (".".join(path[:-1]), path[-1]) if len(path) > 1 else path
         similar = self._relations_by_lowercase_path.get(tuple(map(str.lower, path)), ())
         return self._relations_by_path.get(path) or (similar[0] if len(similar) == 1 else None)
@@ -148,6 +148,6 @@ def read_catalogue(ask: Ask, owner: str) -> Catalogue:
         tuple(relations.values()),
         tuple(foreign_keys),
         frozenset(types),
-        own_functions=frozenset(name for name, _ in functions),
+        user_functions=frozenset(name for name, _ in functions),
         row_functions=frozenset(name for name, on_row in functions if on_row),
     )

@@ -220,7 +220,7 @@ class ServerEngine:
         """
 
         def check_and_run_statement() -> R:
-            statement = self._reader.read(sql, self._catalogue)
+            statement = self._reader.rewrite(sql, self._catalogue)
             self._backend.check_text(statement)
             return self._run_transaction(seconds, lambda connection: work(connection, statement), cancellation)
 

@@ -88,7 +88,7 @@ class _TableProfiler:
         return rows[0] if rows else None
 
     def is_column_subset(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        """Whether all first values of `column` occur in `ref_column`; False if there are none."""
+        """Whether `ref_column` has every value of `column`'s first rows; False if there are none."""
         name, ref_name = self.backend.quote_identifier(column), self.backend.quote_identifier(ref_column)
         rows = self._read_query_rows(
             f"SELECT count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM {self._sources[ref_table]} AS r WHERE"

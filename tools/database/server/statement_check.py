@@ -85,7 +85,7 @@ class StatementChecker:
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
         self._check_and_cache = lru_cache(_CACHE_SIZE)(self._check_and_rewrite_statement)
 
-    def read(self, sql: str, catalogue: Catalogue) -> str:
+    def rewrite(self, sql: str, catalogue: Catalogue) -> str:
         """Check a query against the catalogue and return the statement to send to the server.
 
         Raises:
@@ -111,7 +111,7 @@ class StatementChecker:
                 if isinstance(node.this, exp.Select | exp.SetOperation):
                     node.set("this", exp.Subquery(this=node.this))
             self._hide_columns(tree, self._check_syntax_tree(tree, catalogue), catalogue)
-            output = self._generate_checked_sql(tree, catalogue.own_functions)
+            output = self._generate_checked_sql(tree, catalogue.user_functions)
             # `FROM t` and `TABLE t` are written as SELECTs.
             check_selects_and_joins(output)
             self._check_rewritten_sql(output, catalogue)
@@ -153,7 +153,7 @@ class StatementChecker:
             raise QueryRejected(f"this connection only reads, but the statement is {kind}: write a SELECT")
         return tree
 
-    def _generate_checked_sql(self, tree: exp.Expr, own_functions: frozenset[str] = frozenset()) -> str:
+    def _generate_checked_sql(self, tree: exp.Expr, user_functions: frozenset[str] = frozenset()) -> str:
         usual = self._grammar.dialect.NORMALIZE_FUNCTIONS
         if self._grammar.fetches_ties:
             # sqlglot would write a LIMIT without them.
@@ -164,7 +164,7 @@ class StatementChecker:
         for name in _find_called_functions(texts["upper"], texts["lower"], texts[usual]):
             if name not in self._grammar.profile.functions:
                 raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() is not allowed here")
-            if name in own_functions:
+            if name in user_functions:
                 raise QueryRejected(f"the function {name}() is not allowed: a user-defined function has its name")
         return texts[usual]
 
@@ -190,7 +190,7 @@ class StatementChecker:
         try:
             tree = self._parse_query(sql).copy()
             self._check_syntax_tree(tree, catalogue)
-            is_same = self._generate_checked_sql(tree, catalogue.own_functions) == sql
+            is_same = self._generate_checked_sql(tree, catalogue.user_functions) == sql
         except (SqlglotError, QueryFailed):
             is_same = False
         if not is_same:
@@ -278,13 +278,13 @@ class StatementChecker:
             table.set("alias", exp.TableAlias(this=exp.to_identifier(identifier.name, quoted=identifier.quoted)))
         return relation
 
-    def _hide_columns(self, tree: exp.Expr, hiding: Sequence[tuple[exp.Table, Relation]], catalogue: Catalogue) -> None:
+    def _hide_columns(self, tree: exp.Expr, tables: Sequence[tuple[exp.Table, Relation]], catalogue: Catalogue) -> None:
         """Replace each table that has hidden columns by a sub-query of the visible columns.
 
         The server then knows no others either: it would tell of them by its errors, by the columns that it counts and
         joins by, and by what stands for whole rows; and MariaDB lets USING and NATURAL join by columns that are denied.
         """
-        if not hiding:
+        if not tables:
             return
         if self._grammar.names_by_text and isinstance(tree, exp.Query):
             self._name_result_columns(tree.selects)
@@ -292,7 +292,7 @@ class StatementChecker:
             (id(table.find_ancestor(exp.Select)), table.alias_or_name) for table in tree.find_all(exp.Table)
         )
         plain: dict[tuple[int, str, str], str] = {}  # tables that a SELECT calls by their own names
-        for table, relation in hiding:
+        for table, relation in tables:
             scope, alias = table.find_ancestor(exp.Select), table.alias
             if not alias:
                 # Tables of one name in two schemas may stand side by side, but sub-queries need different names.
@@ -313,7 +313,7 @@ class StatementChecker:
                     column.set("table", exp.to_identifier(plain[id(scope), *place], quoted=True))
                     column.set("db", None)
                     column.set("catalog", None)
-        for table, relation in hiding:
+        for table, relation in tables:
             subquery = exp.Subquery(alias=table.args["alias"], joins=table.args.get("joins"))
             table.replace(subquery)
             for key in ("alias", "joins", "hints"):  # indexes of columns that are hidden have names too
@@ -388,7 +388,7 @@ class StatementChecker:
 
 
 def _find_called_functions(upper: str, lower: str, usual: str) -> Iterator[str]:
-    """Yield the lower-case names of called functions: words that differ between two cases.
+    """Yield the lower-case names of called functions, given the SQL with names in two cases.
 
     `usual` is what will be sent. Some letters change when their case changes twice, such as a dotless i.
     """

@@ -92,7 +92,7 @@ class SparkConnection(ServerConnection):
     """A Spark client that opens a new session for each piece of work."""
 
     def __init__(self, backend: SparkBackend) -> None:
-        """Make a client that puts a remark before each statement."""
+        """Make a client that puts a comment, for the server's log, before each statement."""
         self._backend, self._driver = backend, backend.driver
         self.errors = self._driver.errors
         self._usable = True
@@ -282,7 +282,7 @@ class SparkBackend(Backend):
 
         def read_relation_or_error(name: tuple[str, str]) -> Relation | Exception:
             try:
-                return _read_relation(*name, ask, first=name[0] == schemas[0])
+                return _read_relation(*name, ask, in_first_schema=name[0] == schemas[0])
             except connection.errors as error:
                 return error
 
@@ -293,7 +293,7 @@ class SparkBackend(Backend):
             raise DatabaseUnavailable("the server cannot describe its tables as JSON: Spark 4.0 or newer is needed")
         self.readable = frozenset((catalogue, relation.schema, relation.name) for relation in relations)
         functions = {str(name).rpartition(".")[2].lower() for (name,) in ask("SHOW USER FUNCTIONS")}
-        return Catalogue(compute_digest(names, self.session.key), relations, own_functions=frozenset(functions))
+        return Catalogue(compute_digest(names, self.session.key), relations, user_functions=frozenset(functions))
 
     def catalogue_version(self, connection: ServerConnection) -> str:
         _, _, names = read_table_names(connection.rows, self._schemas)
@@ -357,7 +357,7 @@ def read_table_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, 
     return str(catalogue), schema_names, tuple(names)
 
 
-def _read_relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:
+def _read_relation(schema: str, name: str, ask: Ask, *, in_first_schema: bool) -> Relation:
     ((description,),) = ask(f"DESCRIBE TABLE EXTENDED {qualify_table_name(schema, name)} AS JSON")
     table: Mapping[str, Any] = json.loads(str(description))
     comment = str(table.get("comment") or "")
@@ -366,7 +366,7 @@ def _read_relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation
     return Relation(
         schema,
         name,
-        name if first else f"{schema}.{name}",
+        name if in_first_schema else f"{schema}.{name}",
         tuple(map(_parse_column_description, table["columns"])),
         "view" if "VIEW" in str(table.get("type", "")) else "table",
         comment,

@@ -34,7 +34,7 @@ from ..session import Session, compute_digest, make_comment
 from ..table import Cell, Limits
 
 Row = tuple[Cell, ...]
-_Ends = Callable[[], None]
+_KillQuery = Callable[[], None]
 
 # Without parameters, no driver reads `%` as a placeholder.
 _RUN_OPTIONS = {"no_parameters": True}
@@ -53,17 +53,17 @@ class SQLAlchemyConnection(ServerConnection):
     inspector: sqlalchemy.Inspector
 
     def __init__(
-        self, connection: sqlalchemy.Connection, profile: EngineProfile, session: Session, ends: _Ends
+        self, connection: sqlalchemy.Connection, profile: EngineProfile, session: Session, kill_query: _KillQuery
     ) -> None:
-        """Set up a connection for sole use; `ends` makes the server end a running statement."""
+        """Set up a connection for sole use; `kill_query` makes the server end a running statement."""
         self.connection = connection
         self._profile = profile
         self._session = session
         self._result: BoundedRowCursor | None = None
         self._sent: Any = None
         driver = self.driver
-        shut_down = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends
-        self._interrupter = Interrupter(ends, shut_down)
+        shut_down = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else kill_query
+        self._interrupter = Interrupter(kill_query, shut_down)
         self._execute_statements(*profile.setup)
         dialect: Any = connection.dialect
         if dialect.name in ("mysql", "mariadb"):
@@ -71,7 +71,7 @@ class SQLAlchemyConnection(ServerConnection):
             dialect.identifier_preparer = dialect.preparer(dialect, server_ansiquotes=False)
         self.connection.rollback()
 
-    def _make_remark(self) -> str:
+    def _make_comment(self) -> str:
         return make_comment(self._session.identity)
 
     @property
@@ -105,7 +105,7 @@ class SQLAlchemyConnection(ServerConnection):
         self._longest = limits.cell_bytes
         if "limit" in self._profile.statements:
             self._execute_statements(self._profile.statements["limit"].format(rows=limits.rows + 1))
-        result = self.connection.exec_driver_sql(self._make_remark() + sql, execution_options=_STREAM_OPTIONS)
+        result = self.connection.exec_driver_sql(self._make_comment() + sql, execution_options=_STREAM_OPTIONS)
         self._result = BoundedRowCursor(result, map(str, result.keys()), limits)
         # PyMySQL's own result, which outlives the cursor.
         self._sent = getattr(result.cursor, "_result", None)
@@ -118,14 +118,14 @@ class SQLAlchemyConnection(ServerConnection):
         return mysql.read_server_warnings(int(getattr(self._sent, "warning_count", 0)), self.rows)
 
     def rows(self, sql: str) -> list[Row]:
-        result = self.connection.exec_driver_sql(self._make_remark() + sql, execution_options=_RUN_OPTIONS)
+        result = self.connection.exec_driver_sql(self._make_comment() + sql, execution_options=_RUN_OPTIONS)
         return [tuple(map(convert_to_cell, row)) for row in result]
 
     def compile(self, sql: str) -> None:
         # A dialect without a way to have a statement only read is asked for no rows of it.
         match self.connection.dialect.name:
             case "mysql" | "mariadb":
-                self.connection.execute(sqlalchemy.text("SET @tableturn = :sql"), {"sql": self._make_remark() + sql})
+                self.connection.execute(sqlalchemy.text("SET @tableturn = :sql"), {"sql": self._make_comment() + sql})
                 self._execute_statements("PREPARE tableturn FROM @tableturn", "DEALLOCATE PREPARE tableturn")
             case "postgresql":
                 self._execute_statements(f"PREPARE tableturn AS {sql}", "DEALLOCATE tableturn")
@@ -137,7 +137,7 @@ class SQLAlchemyConnection(ServerConnection):
 
     def _execute_statements(self, *statements: str) -> None:
         for statement in statements:
-            self.connection.exec_driver_sql(self._make_remark() + statement, execution_options=_RUN_OPTIONS)
+            self.connection.exec_driver_sql(self._make_comment() + statement, execution_options=_RUN_OPTIONS)
 
     def estimate(self, sql: str) -> Estimate | None:
         # As the engine of its own does, where there is one for the dialect.
@@ -146,7 +146,7 @@ class SQLAlchemyConnection(ServerConnection):
                 self._execute_statements(postgres.ALONE)
                 return postgres.estimate(sql, self.rows)
             case "mysql" | "mariadb":
-                statement = f"{self._make_remark()}{self._profile.statements['explain']} {sql}"
+                statement = f"{self._make_comment()}{self._profile.statements['explain']} {sql}"
                 result = self.connection.exec_driver_sql(statement, execution_options=_RUN_OPTIONS)
                 return mysql.estimate([dict(line) for line in result.mappings()])
             case _:
@@ -298,8 +298,8 @@ class SQLAlchemyBackend(Backend):
             connection = self._engine.connect()
             package = mysql.__package__ if self.kind in ("mysql", "mariadb") else __package__
             self.profile = read_engine_profile(package or "", self.kind)
-            ends = self._find_kill_function(connection) or (lambda: None)
-            return self.connection(connection, self.profile, self._session, ends)
+            kill_query = self._find_kill_function(connection) or (lambda: None)
+            return self.connection(connection, self.profile, self._session, kill_query)
         except (SQLAlchemyError, OSError) as error:
             if connection is not None:
                 connection.invalidate()  # half set up, it is nobody's
@@ -340,7 +340,7 @@ class SQLAlchemyBackend(Backend):
         columns = [exp.column(column.name, quoted=True) for column in relation.columns]
         return exp.select(*columns).from_(table).limit(rows).sql(self.dialect)
 
-    def _find_kill_function(self, connection: sqlalchemy.Connection) -> _Ends | None:
+    def _find_kill_function(self, connection: sqlalchemy.Connection) -> _KillQuery | None:
         driver: Any = connection.connection.driver_connection
         kills = self.profile.statements.get("kill")
         if kills and hasattr(driver, "thread_id"):

@@ -20,7 +20,7 @@ from math import isqrt
 from ...errors import QueryRejected, ResultTooLarge
 from ..quoting import unquote
 from .functions import FULL_TEXT_FUNCTIONS
-from .tokens import BEFORE_TABLE, words
+from .tokens import BEFORE_TABLE, split_words
 
 # Characters that may be searched for in a full-text table.
 _SEARCH_LENGTH = 1_000
@@ -183,7 +183,7 @@ def compute_value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = 
     lower_sql = sql.lower()
     if not full_text and not any(name in lower_sql for name in _NAMES):
         return limit
-    tokens = words(sql)
+    tokens = split_words(sql)
     _check_printf_formats(tokens)
     windows = tokens.count("over")
     if windows > _WINDOWS or (windows and count_word_with_ctes_expanded(tokens, "over") > _EXPANDED_WINDOWS):

@@ -20,7 +20,7 @@ from ..table import Limits
 from .bounded_work import compute_value_limit, count_word_with_ctes_expanded
 from .functions import declare_table_functions
 from .guard import QueryAuthorizer, make_error
-from .tokens import words
+from .tokens import split_words
 from .visibility import Visibility
 
 _PLAIN_TYPE = re.compile(r"[A-Za-z][A-Za-z ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?\Z")
@@ -39,7 +39,7 @@ def find_compile_error(sql: str, tables: Iterable[TableSchema]) -> QueryError | 
         compute_value_limit(sql, longest)
     except QueryError as error:
         return error
-    if count_word_with_ctes_expanded(words(sql), "select") > _SELECTS:
+    if count_word_with_ctes_expanded(split_words(sql), "select") > _SELECTS:
         raise QueryTooComplex
     table_list = list(tables)
     visibility = Visibility(frozenset(table.name.lower() for table in table_list), frozenset(), {})

@@ -33,7 +33,7 @@ from ...errors import QueryError, QueryFailed, QueryRejected
 from ..quoting import get_naming_rules, quote, unquote
 from .catalogue import FileCatalogue
 from .functions import TABLE_FUNCTIONS
-from .tokens import find_possible_table_names, tokens, words
+from .tokens import find_possible_table_names, find_words, split_words
 from .visibility import DeclaredTable
 
 _READS = frozenset({"select", "values", "with"})
@@ -69,7 +69,7 @@ class Confinement:
 
     def check_statement(self, sql: str) -> None:
         """Refuse a statement that is not a plain query, or that names SQLite's own tables."""
-        if next((word for word in words(sql) if word != ";"), "") not in _READS:
+        if next((word for word in split_words(sql) if word != ";"), "") not in _READS:
             raise QueryRejected("only SELECT, VALUES and WITH may be used on a database with hidden parts")
         for name in find_possible_table_names(sql):
             if name in self.reserved_names:
@@ -173,7 +173,7 @@ def _declare_views(connection: sqlite3.Connection, rules: Confinement, catalogue
 def _extract_view_body(text: str) -> str:
     """Return the text after the name of a view, without `main.` before table names."""
     # Unless something else may be called `main` in it.
-    spans = list(tokens(text))
+    spans = list(find_words(text))
     start = spans[0][1] if spans else 0
     main = [number for number, (offset, _, word) in enumerate(spans) if offset >= start and unquote(word) == "main"]
     if not any(number + 1 == len(spans) or spans[number + 1][2] != "." for number in main):

@@ -68,13 +68,13 @@ def connect(path: Path) -> UnguardedConnection:
     return UnguardedConnection(_open_sqlite_connection(uri, _QUERY_ONLY), "immutable=1" in uri)
 
 
-def _open_sqlite_connection(uri: str, first: str) -> sqlite3.Connection:
+def _open_sqlite_connection(uri: str, setup_sql: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS, cached_statements=32
     )
     connection.text_factory = _decode_utf8_leniently
     try:
-        for pragma in (first, *PROFILE.setup):
+        for pragma in (setup_sql, *PROFILE.setup):
             connection.execute(pragma).close()
     except BaseException:
         connection.close()

@@ -16,7 +16,7 @@ from typing import Literal
 from ...errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge, TableLocked
 from .bounded_work import LIKE_PATTERN_LENGTH, STATEMENT_LENGTH
 from .functions import PROFILE, TABLE_FUNCTIONS
-from .tokens import words
+from .tokens import split_words
 from .visibility import Visibility
 
 _CATALOGUE = frozenset({"sqlite_master", "sqlite_schema", "sqlite_sequence", "sqlite_stat1"})
@@ -146,7 +146,7 @@ def make_error(error: Exception, sql: str, refusal: RefusedAction | None, longes
     if "one statement at a time" in message:
         return QueryRejected("only one statement may be run at a time: send a single SELECT")
     kind = PROFILE.find_error_kind(text) or "other"
-    writing_word = next((word for word in words(sql) if word in _WRITING_WORDS), "")
+    writing_word = next((word for word in split_words(sql) if word in _WRITING_WORDS), "")
     if writing_word and (kind == "unknown_table" or _WRITES.search(message)):
         return QueryRejected(f"this connection only reads, but the statement is {writing_word.upper()}: write a SELECT")
     if _WRITES.search(message):

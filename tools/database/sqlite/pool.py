@@ -20,7 +20,7 @@ from .confined import SchemaChanged
 from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, connect, decode_leniently, open_guarded_connection
 from .guard import make_error
 from .location import has_no_writer, make_unavailable_error
-from .tokens import words
+from .tokens import split_words
 
 LIMITS_HERE = (
     "this system cannot limit a process, so queries run in the calling one: a statement that compiles for long"
@@ -37,7 +37,7 @@ def run_query(
     if confinement:
         confinement.check_statement(sql)
     # The guard cannot refuse it, for full-text tables ask for it on the same connection.
-    if "data_version" in sql and "pragma" in words(sql):
+    if "data_version" in sql and "pragma" in split_words(sql):
         raise QueryRejected("this connection only reads, but the statement uses PRAGMA data_version: write a SELECT")
     raise_if_cancelled(cancellation)
     start = time.monotonic()

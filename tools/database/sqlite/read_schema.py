@@ -204,7 +204,7 @@ class TableProfiler:
         row_count = len(rows) if complete else self._count_table_rows(name)
         if complete:
             self.rows[table.name] = make_code_table_rows(names, rows)
-        reading = (row_count or 0) * estimate_rows_size(rows) // max(len(rows), 1) // _BYTES_A_STEP
+        steps = (row_count or 0) * estimate_rows_size(rows) // max(len(rows), 1) // _BYTES_A_STEP
         value_lists = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
         profiles: dict[str, ColumnSchema] = {}
         for column, values in zip(columns, value_lists, strict=True):
@@ -214,7 +214,7 @@ class TableProfiler:
                 samples = sorted(profile.samples, key=lambda cell: (type(cell).__name__, cell))
                 profile = replace(profile, samples=tuple(samples))
             if not complete and row_count is not None:
-                count = self._fetch_single_number(f"SELECT count(DISTINCT {quote(column.name)}) FROM {name}", reading)
+                count = self._fetch_single_number(f"SELECT count(DISTINCT {quote(column.name)}) FROM {name}", steps)
                 profile = replace(profile, distinct=count)
             profiles[column.name] = profile
         every = tuple(profiles.get(column.name, column) for column in table.columns)
@@ -228,7 +228,7 @@ class TableProfiler:
         return self._fetch_first_row(f"SELECT count(*), count(DISTINCT v) FROM {subquery}")
 
     def is_column_subset(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        """Whether all first values of `column` occur in `ref_column`; False if there are none."""
+        """Whether `ref_column` has every value of `column`'s first rows; False if there are none."""
         if self.unread(table, column) or self.unread(ref_table, ref_column):
             return False
         name, ref_name = quote(column), quote(ref_column)
@@ -277,15 +277,15 @@ class TableProfiler:
         rows = table if self.file_bytes <= _COUNTED_PAGEWISE else f"(SELECT 1 FROM {table} LIMIT -1)"
         return self._fetch_single_number(f"SELECT count(*) FROM {rows}")
 
-    def _fetch_single_number(self, sql: str, reading: int = 0) -> int | None:
-        row = self._fetch_first_row(sql, reading)
+    def _fetch_single_number(self, sql: str, steps: int = 0) -> int | None:
+        row = self._fetch_first_row(sql, steps)
         return row and row[0]
 
-    def _fetch_first_row(self, sql: str, reading: int = 0) -> Any:
+    def _fetch_first_row(self, sql: str, steps: int = 0) -> Any:
         """Return the first row of a query; None if the query takes too much work."""
-        if reading > min(_STEPS_A_QUERY, self._steps_left):
+        if steps > min(_STEPS_A_QUERY, self._steps_left):
             return None
-        self._steps_left -= reading
+        self._steps_left -= steps
         with self._limit_query_steps(min(_STEPS_A_QUERY, self._steps_left)), suppress(*SQLITE_ERRORS):
             try:
                 return self.connection.execute(sql).fetchone()

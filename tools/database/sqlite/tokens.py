@@ -23,12 +23,12 @@ BEFORE_TABLE = frozenset({"from", "join", "in", ",", "(", "."})
 """Words and signs after which a table's name stands, among others."""
 
 
-def words(sql: str) -> list[str]:
+def split_words(sql: str) -> list[str]:
     """Return a statement's words, signs and quoted texts, in lower case, without comments."""
     return [(quotation or bare).lower() for quotation, bare in _TOKEN.findall(sql) if quotation or bare]
 
 
-def tokens(sql: str) -> Iterator[tuple[int, int, str]]:
+def find_words(sql: str) -> Iterator[tuple[int, int, str]]:
     """Yield the lower-case words of a statement, each with its start and end position."""
     for match in _TOKEN.finditer(sql):
         if word := match[1] or match[2]:
@@ -47,7 +47,7 @@ def find_using_columns(tokens: list[str]) -> Iterator[str]:
 def find_possible_table_names(sql: str) -> Iterator[str]:
     """Yield the names in a statement that may be tables, unquoted and in lower case."""
     before = ""
-    for word in words(sql):
+    for word in split_words(sql):
         # A text stands for a table's name where one has to stand, and only there: elsewhere it is a value.
         if word[0] != "'" or before in BEFORE_TABLE:
             yield unquote(word)

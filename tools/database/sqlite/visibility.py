@@ -10,7 +10,7 @@ from ...errors import SettingsError
 from ..quoting import unquote
 from ..session import Permissions
 from .functions import TABLE_FUNCTIONS
-from .tokens import find_using_columns, words
+from .tokens import find_using_columns, split_words
 
 FULL_TEXT = frozenset({"fts3", "fts4", "fts5"})
 """The modules whose tables are searched for words."""
@@ -47,7 +47,7 @@ class DeclaredTable:
 
 def _add_computed_columns(entry: DeclaredTable, names: frozenset[str]) -> frozenset[str]:
     """Return the hidden columns, with those that are or may be computed from them."""
-    sources = _read_column_definitions(words(entry.sql)) if names and entry.generated_columns else {}
+    sources = _read_column_definitions(split_words(entry.sql)) if names and entry.generated_columns else {}
     while more := {name for name in entry.generated_columns - names if not names.isdisjoint(sources.get(name, names))}:
         names |= more
     return names
@@ -66,7 +66,7 @@ def _find_revealing_tables(
     understood, or that a column of it is named like a hidden one, it is no revealing one.
     """
     columns = frozenset(name for names in exclusions.values() for name in names)
-    views = ((entry.key, words(entry.sql)) for entry in entries if entry.kind == "view" and columns)
+    views = ((entry.key, split_words(entry.sql)) for entry in entries if entry.kind == "view" and columns)
     leaks = {name for name, parts in views if "natural" in parts or not columns.isdisjoint(find_using_columns(parts))}
     virtual = [entry for entry in entries if entry.kind == "virtual"]
     real_tables = visible.intersection(entry.key for entry in entries if entry.kind != "view")
@@ -102,7 +102,7 @@ def _find_source_table(module: str, arguments: list[list[str]]) -> str | None:
 
 def parse_virtual_table(sql: str) -> tuple[str, list[list[str]]]:
     """Return the module of a virtual table, and the module's arguments."""
-    tokens = words(sql)
+    tokens = split_words(sql)
     start = tokens.index("using") + 1 if "using" in tokens[:-1] else len(tokens)
     arguments: list[list[str]] = [[]]
     for word in tokens[start + 2 : -1]:

@@ -31,7 +31,7 @@ _QUOTED = re.compile(r"[\"'`]([^\"'`]+)[\"'`]")
 
 
 def find_failure_causes(sql: str, error: QueryError, query: Query | None, schema: Schema) -> list[Finding]:
-    """Return findings on a query that the database refused, those on its error first.
+    """Return findings on a query that the database refused, the causes of the error first.
 
     The error's kind comes from the engine's codes, its message is shown; the query is None if it could not be parsed.
     """
@@ -73,8 +73,8 @@ def _report_unknown_table(source: QuerySource, query: Query) -> Finding:
     schema, rules = query.schema, query.rules
     near = find_nearest_names(source.node.name, (table.name for table in schema.tables))
     names = [rules.spell_table(table.name, schema) for table in schema.tables[:12]]
-    suggestion = _suggest([rules.spell_table(name, schema) for name in near]) or f"the tables are {', '.join(names)}"
-    return Finding("unknown_table", "error", f"There is no table {source.node.name}.", source.node.name, suggestion)
+    advice = _suggest_names([rules.spell_table(name, schema) for name in near]) or f"the tables are {', '.join(names)}"
+    return Finding("unknown_table", "error", f"There is no table {source.node.name}.", source.node.name, advice)
 
 
 def _report_invalid_reference(reference: Reference, query: Query) -> Finding | None:
@@ -110,22 +110,22 @@ def _advise_on_column(reference: Reference, sources: list[QuerySource], schema: 
         return f"an alias cannot be used here: write {alias.sql(dialect=rules.grammar)}"
     holder = next((table.name for table in schema.tables if table.column(reference.column)), None)
     if holder is not None:
-        return _advise_joining(schema, [source.table.name for source in reachable if source.table], holder, near, rules)
+        return _advise_join(schema, [source.table.name for source in reachable if source.table], holder, near, rules)
     if near or not columns:
-        return _suggest(near)
+        return _suggest_names(near)
     return f"the columns are {', '.join(map(rules.spell_name, columns[:12]))}"
 
 
-def _advise_joining(schema: Schema, starts: list[str], table: str, near: list[str], rules: DialectRules) -> str:
-    path = _find_foreign_key_path(schema, starts, table)
+def _advise_join(schema: Schema, joined: list[str], table: str, near: list[str], rules: DialectRules) -> str:
+    path = _find_foreign_key_path(schema, joined, table)
     advice = f"the table {rules.spell_table(table, schema)} has it"
     if path:
         advice += f": join it {_format_join_conditions(path, rules, schema)}"
-    return f"{advice}; or {_suggest(near)}" if near else advice
+    return f"{advice}; or {_suggest_names(near)}" if near else advice
 
 
-def _suggest(near: Sequence[str]) -> str:
-    """Return advice to use the most similar names."""
+def _suggest_names(near: Sequence[str]) -> str:
+    """Return advice to use the given names, the most similar first."""
     return f"use {near[0]}" if len(near) == 1 else format_did_you_mean(near)
 
 
@@ -233,7 +233,7 @@ def find_ungrouped_columns(scope: Scope, query: Query, rules: DialectRules) -> l
     outputs = [item.unalias() for item in select.expressions]
     if terms is None and (select.args.get("group") is not None or not query.find_aggregates(scope)):
         return []
-    group_columns = [query.at(term) for term in terms or ()]
+    group_columns = [query.reference(term) for term in terms or ()]
     keys = {reference.place for reference in group_columns if reference is not None and reference.source is not None}
     if any(reference is None or reference.source is None for reference in group_columns):
         return []  # consequences of an expression are not followed
@@ -260,7 +260,7 @@ def _find_unaggregated_columns(item: exp.Expr, scope: Scope, query: Query) -> It
         node = stack.pop()
         if is_aggregate_call(node) or isinstance(node, exp.Query | exp.Window | exp.Filter):
             continue
-        reference = query.at(node)
+        reference = query.reference(node)
         if reference is not None and reference.owner is scope and reference.kind in ("column", "rowid"):
             yield reference
         stack.extend(node.iter_expressions())

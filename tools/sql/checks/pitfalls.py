@@ -13,7 +13,7 @@ from ...database.schema import ColumnSchema
 from ...words import fold, join_words, match_time
 from ..dialects import quote_string_literal
 from ..findings import ColumnValueLookup, Finding, Severity
-from ..literals import is_emptied_by
+from ..literals import is_result_empty_without
 from ..query import Query
 from ..scope import Scope, SourceColumn
 
@@ -33,17 +33,17 @@ def find_query_pitfalls(query: Query, values: ColumnValueLookup | None) -> Itera
 
 
 def _report_unmet(
-    parts: list[exp.Expr], why: str, scope: Scope, query: Query, advice: str = "", severity: Severity = "error"
+    parts: list[exp.Expr], reason: str, scope: Scope, query: Query, advice: str = "", severity: Severity = "error"
 ) -> Finding:
-    """Report conditions that never hold together, and whether the query has rows all the same."""
+    """Return the finding that conditions never hold together, and whether any rows remain."""
     place = " AND ".join(map(query.text, parts))
-    kind = "always_empty" if is_emptied_by(query, scope) else "never_holds"
-    return Finding(kind, severity, f"{place} never holds: {why}.", place, advice)
+    kind = "always_empty" if is_result_empty_without(query, scope) else "never_holds"
+    return Finding(kind, severity, f"{place} never holds: {reason}.", place, advice)
 
 
 def _find_absent_values(part: exp.Expr, query: Query, values: ColumnValueLookup) -> Iterator[Finding]:
     """Yield findings on texts that no row has, if the column has similar texts or numbers."""
-    comparisons = query.iterate_column_comparisons(part)
+    comparisons = query.list_column_comparisons(part)
     texts = [query.literal(operand) for _, operand in comparisons]
     if not comparisons or part.args.get("query") is not None:
         return
@@ -72,7 +72,7 @@ def _has_reversed_bounds(node: exp.Between, query: Query) -> bool:
         return False
     inner, column = node.this.unnest(), query.column(node.this)
     if column is not None:
-        is_comparable = all(_is_comparable(column.schema, bound) for bound in (low, high))
+        is_comparable = all(_compares_as_written(column.schema, bound) for bound in (low, high))
     else:  # what gives no texts, among which '5' comes after '10', nor dates, which MySQL reads numbers as
         numeric = (exp.Count, exp.Sum, exp.Avg) if query.rules.name == "mysql" else (exp.Func, exp.Binary)
         is_number = isinstance(inner, numeric) and not isinstance(inner, exp.Cast | exp.Collate | exp.Dot)
@@ -84,7 +84,7 @@ def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[Findi
     """Yield findings on conditions that contradict each other for one column."""
     equal: dict[SourceColumn, tuple[str | float, exp.Expr]] = {}
     for part in query.list_required_conditions(scope):
-        for column, operand in query.iterate_column_comparisons(part) if isinstance(part, exp.EQ) else ():
+        for column, operand in query.list_column_comparisons(part) if isinstance(part, exp.EQ) else ():
             value = query.literal(operand)
             if value is None:
                 continue
@@ -101,9 +101,9 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
     for part in query.list_required_conditions(scope):
         if not isinstance(part, exp.GT | exp.GTE | exp.LT | exp.LTE):
             continue
-        for column, operand in query.iterate_column_comparisons(part):
+        for column, operand in query.list_column_comparisons(part):
             value = query.literal(operand)
-            if value is not None and _is_comparable(column.schema, value):
+            if value is not None and _compares_as_written(column.schema, value):
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
                 entry = lower, isinstance(part, exp.GT | exp.LT), value, part, operand
                 bounds.setdefault(column.place, []).append(entry)
@@ -119,13 +119,13 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
 def _is_range_empty(low: str | float, high: str | float) -> bool:
     """Whether the lower bound, a number or a date, is certainly above the upper one."""
     if isinstance(low, float) and isinstance(high, float):
-        return low > high and _are_apart(low, high)
+        return low > high and _differ_in_seven_digits(low, high)
     # Other texts are compared by a collation, or as what they stand for: '9' comes before '10' among numbers.
-    return isinstance(low, str) and isinstance(high, str) and _count_days(high, low) > 0
+    return isinstance(low, str) and isinstance(high, str) and _count_certain_days(high, low) > 0
 
 
-def _count_days(first: str, second: str) -> int:
-    """Return the days between two dates, however their times are rounded; 0 if no dates."""
+def _count_certain_days(first: str, second: str) -> int:
+    """Return the days between two dates; 0 if unsure by rounding, or if not both are dates."""
     times = match_time(first), match_time(second)
     try:
         dates = [date.fromisoformat(time[0][:10]) for time in times if time and not time["zone"]]
@@ -138,8 +138,8 @@ def _count_days(first: str, second: str) -> int:
     return days if all(time and not time["clock"] for time in times) or abs(days) > 1 else 0
 
 
-def _is_comparable(column: ColumnSchema, value: str | float) -> bool:
-    """Whether a column's values are compared with a constant as it is written."""
+def _compares_as_written(column: ColumnSchema, value: str | float) -> bool:
+    """Whether a column is compared with a constant as written, without conversion."""
     declared = column.type.lower()
     if isinstance(value, str):  # a time of day has no date to compare, and an enum's labels have an order of their own
         is_time = column.kind == "time" and not re.match("time(?!stamp)", declared)
@@ -148,15 +148,15 @@ def _is_comparable(column: ColumnSchema, value: str | float) -> bool:
     return column.kind == "number" and not declared.startswith("year")  # MySQL's YEAR reads 24 as 2024
 
 
-def _are_apart(first: float, second: float) -> bool:
-    """Whether two numbers differ in all formats, those of seven digits too."""
+def _differ_in_seven_digits(first: float, second: float) -> bool:
+    """Whether two numbers differ even if stored with only seven digits."""
     return abs(first - second) > 1e-6 * max(abs(first), abs(second))
 
 
 def _values_differ(first: str | float, second: str | float, column: ColumnSchema) -> bool:
     """Whether no value of a column equals both."""
     if isinstance(first, float) and isinstance(second, float):
-        return _is_comparable(column, first) and _are_apart(first, second)
+        return _compares_as_written(column, first) and _differ_in_seven_digits(first, second)
     if not isinstance(first, str) or not isinstance(second, str):
         return False
     are_ascii, declared = (first + second).isascii(), column.type.lower()
@@ -166,9 +166,9 @@ def _values_differ(first: str | float, second: str | float, column: ColumnSchema
         is_text = _TEXT.fullmatch(declared) is not None or declared.partition("(")[0] == "enum"
         return is_text and are_ascii and letters[0] != letters[1]
     if column.kind == "time":
-        return _is_comparable(column, first) and _count_days(first, second) != 0
+        return _compares_as_written(column, first) and _count_certain_days(first, second) != 0
     are_integers = are_ascii and first.isdigit() and second.isdigit()
-    return are_integers and _is_comparable(column, 0.0) and _are_apart(float(first), float(second))
+    return are_integers and _compares_as_written(column, 0.0) and _differ_in_seven_digits(float(first), float(second))
 
 
 _TEXT = re.compile(r"((n|var|nvar|bp)?char|character|(tiny|medium|long|n|ci)?text)( varying)?( ?\(\d+\))?")

@@ -14,7 +14,7 @@ from tableturn.tools.database.table import Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected
 
 _RELATIONS = {("spark_catalog", "default", "customer"), ("spark_catalog", "default", "v"), ("lake", "sales", "bill")}
-_CATALOGUE = Catalogue("1", (Relation("default", "customer", "customer", ()),), own_functions=frozenset({"upper"}))
+_CATALOGUE = Catalogue("1", (Relation("default", "customer", "customer", ()),), user_functions=frozenset({"upper"}))
 _CUSTOMER = "Relation spark_catalog.default.customer[id#1,name#2] parquet"
 
 
@@ -97,7 +97,7 @@ def test_a_plan_that_is_not_told_is_refused() -> None:
 )
 def test_what_the_server_would_read_otherwise_is_refused(sql: str) -> None:
     with pytest.raises(QueryRejected):
-        check_text(StatementChecker(GRAMMAR).read(sql, _CATALOGUE))
+        check_text(StatementChecker(GRAMMAR).rewrite(sql, _CATALOGUE))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_what_the_server_would_read_otherwise_is_refused(sql: str) -> None:
     ],
 )
 def test_texts_and_names_keep_their_meaning(sql: str, written: str) -> None:
-    found = StatementChecker(GRAMMAR).read(sql, _CATALOGUE)
+    found = StatementChecker(GRAMMAR).rewrite(sql, _CATALOGUE)
     check_text(found)
     assert found == written
 
@@ -129,14 +129,14 @@ def test_texts_and_names_keep_their_meaning(sql: str, written: str) -> None:
 )
 def test_statements_are_checked_before_they_are_sent(sql: str) -> None:
     with pytest.raises(QueryError):
-        StatementChecker(GRAMMAR).read(sql, _CATALOGUE)
+        StatementChecker(GRAMMAR).rewrite(sql, _CATALOGUE)
 
 
 def test_no_command_can_stand_where_a_query_is_sent() -> None:
     # Whatever is sent begins with SELECT, and what was checked stands in parentheses.
     for sent in (wrap_query("DROP TABLE x"), limit_rows("DROP TABLE x", ["int"], Limits())):
         with pytest.raises(QueryFailed):
-            StatementChecker(GRAMMAR).read(sent, _CATALOGUE)
+            StatementChecker(GRAMMAR).rewrite(sent, _CATALOGUE)
 
 
 def test_values_are_bounded_by_their_types() -> None:
