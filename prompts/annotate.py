@@ -38,7 +38,7 @@ class _AnnotateTask(Task[Phrases]):
 
     @property
     @abstractmethod
-    def count(self) -> int:
+    def item_count(self) -> int:
         """The number of columns or tables to describe."""
 
     def render(self, budget: int) -> Prompt:
@@ -60,7 +60,7 @@ class _AnnotateTask(Task[Phrases]):
             entries = dict(_ENTRY.findall(reply))
         else:
             entries = {key.strip(): value for key, value in record.items() if isinstance(value, str)}
-        phrases = tuple(_clean_phrase(entries.get(str(number), "")) for number in range(1, self.count + 1))
+        phrases = tuple(_clean_phrase(entries.get(str(number), "")) for number in range(1, self.item_count + 1))
         if not any(phrases):
             raise ReplyError("the reply contains no descriptions", "malformed", _HINT)
         return phrases
@@ -70,7 +70,7 @@ class _AnnotateTask(Task[Phrases]):
         entries = {number: _unescape_json_string(literal) for number, literal in _WHOLE.findall(text)}
         if not entries:
             entries = dict(_ENTRY.findall(text.rpartition("\n")[0]))
-        keys = map(str, range(1, self.count + 1))
+        keys = map(str, range(1, self.item_count + 1))
         phrases = tuple(_clean_phrase(entries[key]) if key in entries else None for key in keys)
         return phrases if any(phrases) else super().parse_truncated_reply(text)
 
@@ -87,7 +87,7 @@ class AnnotateColumnsTask(_AnnotateTask):
     dialect: str = "sqlite"
 
     @property
-    def count(self) -> int:
+    def item_count(self) -> int:
         return len(self.columns)
 
 
@@ -102,7 +102,7 @@ class AnnotateTablesTask(_AnnotateTask):
     dialect: str = "sqlite"
 
     @property
-    def count(self) -> int:
+    def item_count(self) -> int:
         return len(self.tables)
 
 

@@ -59,7 +59,7 @@ class PromptParts:
     definitions: tuple[str, ...] = ()
 
     @cached_property
-    def _removable(self) -> dict[str, Sequence[Any]]:
+    def _removables(self) -> dict[str, Sequence[Any]]:
         """The removable items by kind, in the order in which the kinds are removed."""
         shows = self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)
         order = sorted((table.name for table in self.schema.tables), key=lambda name: name not in self.requested)
@@ -77,25 +77,25 @@ class PromptParts:
         }
 
     def count_removable_items(self) -> int:
-        """Return the number of items that `cut` can remove."""
-        return sum(map(len, self._removable.values()))
+        """Return the number of items that `remove_items` can remove."""
+        return sum(map(len, self._removables.values()))
 
-    def cut(self, steps: int) -> tuple[PromptParts, tuple[str, ...]]:
-        """Return the parts without `steps` items, and a note on each kind of removed item."""
-        if not steps:
+    def remove_items(self, count: int) -> tuple[PromptParts, tuple[str, ...]]:
+        """Return the parts without the `count` least important items, and notes on what was removed."""
+        if not count:
             return self, ()
         counts: dict[str, int] = {}
         parts: dict[str, Any] = {}
-        for kind, entries in self._removable.items():
-            counts[kind] = min(len(entries), steps)
-            steps -= counts[kind]
+        for kind, entries in self._removables.items():
+            counts[kind] = min(len(entries), count)
+            count -= counts[kind]
             parts[kind] = entries[: len(entries) - counts[kind]]
         parts["history"] = self.history[counts["history"] :]
         parts["samples"] = 0 if counts["samples"] else self.samples
         del parts["columns"], parts["tables"]
-        items = (*self._removable["columns"][: counts["columns"]], *self._removable["tables"][: counts["tables"]])
+        items = (*self._removables["columns"][: counts["columns"]], *self._removables["tables"][: counts["tables"]])
         schema = _drop_schema_items(self.schema, frozenset(items))
-        totals = {kind: len(entries) for kind, entries in self._removable.items()}
+        totals = {kind: len(entries) for kind, entries in self._removables.items()}
         totals["columns"] = sum(len(table.columns) for table in self.schema.tables if schema.table(table.name))
         totals["tables"] = len(self.schema.tables)
         counts["columns"] = totals["columns"] - schema.shown_column_count
@@ -135,9 +135,9 @@ def fit_prompt(budget: int, all_parts: PromptParts, render: Render) -> Prompt:
     return prompt
 
 
-def render_with_cuts(steps: int, all_parts: PromptParts, render: Render) -> Prompt:
-    """Return the prompt after removing `steps` items, whatever its size."""
-    parts, notes = all_parts.cut(steps)
+def render_with_cuts(removed: int, all_parts: PromptParts, render: Render) -> Prompt:
+    """Return the prompt without its `removed` least important items, whatever its size."""
+    parts, notes = all_parts.remove_items(removed)
     messages = render(parts, notes)
     return Prompt(messages, estimate_message_tokens(messages), notes)
 

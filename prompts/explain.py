@@ -1,4 +1,4 @@
-"""The task that explains what a query means and how that differs from the question."""
+"""The task that explains what a query means and how it differs from the question."""
 
 from __future__ import annotations
 

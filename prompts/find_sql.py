@@ -153,7 +153,7 @@ def _contains_sql(fence: FencedBlock) -> bool:
 
 
 def may_be_sql(fence: FencedBlock) -> bool:
-    """Whether a fenced block is not marked as a language other than SQL."""
+    """Whether a fenced block may be SQL: it is not marked as Python, JSON, CSV or a diff."""
     return fence.language not in _OTHER_LANGUAGES
 
 
@@ -178,7 +178,7 @@ def _read_sql_from_labels(reply: str) -> str:
     for label in islice(_SQL_LABEL.finditer(reply), _TRIES):
         remainder = reply[label.end() :].lstrip(" \t\r\n`\"'")
         if begins_sql(remainder):
-            return cut_sql_at_prose(remainder)
+            return strip_trailing_prose(remainder)
     return ""
 
 
@@ -186,14 +186,14 @@ def _read_sql_from_prose(reply: str, dialect: str) -> str:
     if inline := _INLINE.search(reply):
         return inline.group(1)
     for start in islice(_find_statement_starts(reply), _TRIES):
-        candidate = cut_at_label(cut_sql_at_prose(reply[start:].lstrip(" \t>*`")), dialect)
+        candidate = cut_at_label(strip_trailing_prose(reply[start:].lstrip(" \t>*`")), dialect)
         if is_sql_statement(candidate, dialect):
             return candidate
     return _read_sql_from_sentence(reply, dialect)
 
 
 def _find_statement_starts(reply: str) -> Iterator[int]:
-    """Yield the offset of each line that begins a statement or the comments before one."""
+    """Yield the offset of each SQL statement, or of the comments before the statement."""
     position, comments = 0, -1
     for line in reply.splitlines(keepends=True):
         text = line.lstrip(" \t>*`")
@@ -226,7 +226,7 @@ def begins_sql(text: str, *, is_block: bool = False) -> bool:
     return bool(_START.match(text) or (is_block and (CHANGES.match(text) or READS.match(text))))
 
 
-def cut_sql_at_prose(text: str) -> str:
+def strip_trailing_prose(text: str) -> str:
     """Cut off the prose that follows the SQL statement at the start of `text`."""
     ends = [len(text)]
     for pattern in (_NEXT_LABEL, _PROSE_LINE, re.compile(r"^[ \t>]*```", re.MULTILINE)):

@@ -89,7 +89,7 @@ class GenerateSQLTask(Task[SQLDraft]):
 
     @property
     def inserts_definitions(self) -> bool:
-        """Whether any definition has SQL that goes into the query."""
+        """Whether any definition has SQL that is inserted into queries that name it."""
         return any(entry.sql for entry in self.definitions if entry.kind in ("term", "metric"))
 
     def schema_text(self, parts: PromptParts) -> str:
@@ -158,7 +158,7 @@ class DialogueExample:
 
 @dataclass(frozen=True)
 class DialogueQueryTask(Task[SQLDraft]):
-    """A task that asks for the next query of a dialogue (CREDIT-SQL 4.4, appendix D)."""
+    """A task that asks for the SQL of a dialogue's next question (CREDIT-SQL 4.4, appendix D)."""
 
     name: ClassVar[str] = "dialogues"
 

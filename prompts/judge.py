@@ -57,7 +57,7 @@ class QueryVerdictPair:
 
 @dataclass(frozen=True)
 class JudgeTask(Task[QueryVerdictPair]):
-    """A task that asks for each of two queries whether it answers the question."""
+    """A task that asks whether each of two queries answers the question."""
 
     name: ClassVar[str] = "judge"
 

@@ -33,7 +33,7 @@ _MOST_CHOICES = 6
 
 @dataclass(frozen=True)
 class LabelledLines:
-    """The labelled lines around the SQL of a reply, with defaults for missing lines."""
+    """The texts of the labelled lines around a reply's SQL, with defaults for missing lines."""
 
     question: str = ""
     say: str = ""
@@ -141,7 +141,7 @@ def parse_labelled_lines(reply: str, dialect: str = "sqlite") -> LabelledLines:
             words = words or next(iter(remainder.strip().splitlines()), "").strip()
             if not _NOTHING.fullmatch(words):
                 choices = tuple(_CHOICE.findall(remainder))[:_MOST_CHOICES] if name == "ambiguous" else ()
-                lines = replace(lines, intent=cast("Intent", name), words=words, choices=_strip_choice_marks(choices))
+                lines = replace(lines, intent=cast("Intent", name), words=words, choices=_strip_markdown(choices))
     return lines
 
 
@@ -165,20 +165,20 @@ def parse_json_fields(record: dict[str, object]) -> LabelledLines:
     choices = tuple(entry for entry in entries if isinstance(entry, str) and entry.strip())[:_MOST_CHOICES]
     question = get_field(record, "question", "rephrased", "rephrased_question")
     sentence, reason = get_field(record, "say"), reason or get_field(record, "why")
-    return LabelledLines(question, sentence, sure, reason, intent, words, _strip_choice_marks(choices))
+    return LabelledLines(question, sentence, sure, reason, intent, words, _strip_markdown(choices))
 
 
-def _strip_choice_marks(choices: tuple[str, ...]) -> tuple[str, ...]:
+def _strip_markdown(choices: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(choice.strip(' \t*_"“”`') for choice in choices)
 
 
-def _parse_confidence(words: str) -> tuple[float | None, str]:
+def _parse_confidence(text: str) -> tuple[float | None, str]:
     """Return a confidence from 0 to 1 and its reason; `85`, `85 %` and `0.85` are equal."""
-    number = _NUMBER.search(words)
+    number = _NUMBER.search(text)
     if number is None:
-        term = next((word for word in re.findall(r"[a-z]+", words.lower()) if word in _WORDS), "")
+        term = next((word for word in re.findall(r"[a-z]+", text.lower()) if word in _WORDS), "")
         return _WORDS.get(term), ""
     value = float(number[1])
     hundredths = number[2] == "%" or value > 1 or "." not in number[1]
-    reason = re.sub(r"^\s*/\s*100", "", words[number.end() :]).strip(" \t,;:.–—-()")
+    reason = re.sub(r"^\s*/\s*100", "", text[number.end() :]).strip(" \t,;:.–—-()")
     return min(value / 100 if hundredths else value, 1.0), reason

@@ -53,7 +53,7 @@ class PandasCodeTask(Task[CodeDraft]):
         return CodeDraft(code, draft.sql, None if self.generate.reply == "sql" else draft)
 
     def _parse_refusal(self, reply: str) -> CodeDraft:
-        """Return an empty code draft if the reply asks back or declines; raise an error if not."""
+        """Return an empty code draft if the reply asks back or declines; otherwise raise an error."""
         with suppress(ReplyError):
             draft = self.generate.parse(reply)
             if draft.declines:

@@ -67,7 +67,7 @@ class CodeDraft:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A query's meaning, and how that differs from the question (revision chain 3.2.1)."""
+    """A query's meaning, and its differences from the question (revision chain 3.2.1)."""
 
     meaning: str
     differences: str = ""

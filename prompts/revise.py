@@ -54,7 +54,7 @@ class ReviseSQLTask(Task[SQLDraft]):
 
 @dataclass(frozen=True)
 class MergeProposal:
-    """One of the queries that drafts disagree on, with the number of drafts for it."""
+    """One of several drafted queries with different results, with the number of its drafts."""
 
     sql: str
     support: int  # how many drafts came to its result
@@ -64,7 +64,7 @@ class MergeProposal:
 
 @dataclass(frozen=True)
 class MergeProposalsTask(Task[SQLDraft]):
-    """A task that asks which proposal is right, or for a query that combines both.
+    """A task that asks which proposed query is right, or for a query that combines both.
 
     Consistency voting (CREDIT-SQL 5.2) lets the more frequent side win; here the two strongest are merged instead.
     """

@@ -84,7 +84,7 @@ def serve(
     person (docs/serve.md).
     """
     from .config import ServerLimits, ServeSettings
-    from .launch import ServerPlan, run
+    from .launch import ServerPlan, run_http_server
 
     # Nobody asks unnamed behind the proxy, so the server itself needs no rules; [default] is for those whom it names.
     options = replace(options, named=user_header is not None)
@@ -98,7 +98,7 @@ def serve(
     )
     proxies = tuple(proxy or ServeSettings.proxies)
     settings = ServeSettings(token, user_header, proxies, tuple(allow_host or ()), tuple(origin or ()), limits)
-    run(ServerPlan(options, settings, host, port, workers, checkpoints))
+    run_http_server(ServerPlan(options, settings, host, port, workers, checkpoints))
 
 
 @app.command(rich_help_panel=ASK)
@@ -133,7 +133,7 @@ def mcp(
 ) -> None:
     """Serve the database to an assistant by the Model Context Protocol, over stdio or on a port."""
     from .config import ServeSettings
-    from .launch import ServerPlan, run, run_mcp_over_stdio
+    from .launch import ServerPlan, run_http_server, run_mcp_over_stdio
 
     plan = ServerPlan(options, ServeSettings(), "127.0.0.1", http or 0, 1, checkpoints)
-    run_mcp_over_stdio(plan) if http is None else run(plan, "--http")
+    run_mcp_over_stdio(plan) if http is None else run_http_server(plan, "--http")

@@ -58,7 +58,7 @@ class ServerPlan:
     checkpoints: str | None  # where conversations are kept; None for the default
 
 
-def run(plan: ServerPlan, port_option: str = "--port") -> None:
+def run_http_server(plan: ServerPlan, port_option: str = "--port") -> None:
     """Run the HTTP server until SIGINT or SIGTERM; let running turns finish."""
     plan.settings.check_host(plan.host)
     location = StorageLocation.of(plan.checkpoints, plan.options.db)
@@ -94,7 +94,7 @@ def run(plan: ServerPlan, port_option: str = "--port") -> None:
             http=HeadTimeoutProtocol,
         )
         # Who asks before the workers are up waits for them.
-        listener = stack.enter_context(_listen(plan.host, plan.port, config.backlog, port_option))
+        listener = stack.enter_context(_open_listening_socket(plan.host, plan.port, config.backlog, port_option))
         host = f"[{plan.host}]" if ":" in plan.host else plan.host
         address = f"http://{host}:{listener.getsockname()[1]}"
         warn(f"tableturn: page and API at {address}, MCP at {address}/mcp; Ctrl-C ends it")
@@ -108,7 +108,7 @@ def run(plan: ServerPlan, port_option: str = "--port") -> None:
                     sys.exit(1)
 
 
-def _listen(host: str, port: int, backlog: int, port_option: str) -> socket.socket:
+def _open_listening_socket(host: str, port: int, backlog: int, port_option: str) -> socket.socket:
     """Return a socket that listens at an address, for worker processes too."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)

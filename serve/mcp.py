@@ -216,7 +216,7 @@ def _add_tools(server: MCPServer[Any], find_asker: AskerOf) -> None:
         """Answer a question about the database; the rows come with the SQL that gave them."""
         asker = find_asker()
         request = TurnRequest(asker.owner, thread, question, notes)
-        turn = await (asker.begin(request) if thread else asker.begin_thread("mcp", request))
+        turn = await (asker.begin_turn(request) if thread else asker.begin_thread("mcp", request))
         return await _wait_for_ask_result(turn, asker)
 
     @server.tool(annotations=_READS)

@@ -95,7 +95,7 @@ class RequestCheckMiddleware:
             address = scope["client"][0] if scope.get("client") else ""
             header = self._settings.user_header
             person = headers.get(header) if header and self._settings.is_proxy(address) else None
-            self._rates.count(person or address)
+            self._rates.count_request(person or address)
         length, most = headers.get("content-length", ""), self._settings.limits.body_bytes
         if length.isdecimal() and (len(length) > 18 or int(length) > most):
             raise HTTPException(413, f"the request's body has more than {most:,} bytes")
@@ -135,7 +135,7 @@ class RequestRateLimiter:
         self._most = max(a_minute / 6, 1.0)
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def count(self, client: str, now: float | None = None) -> None:
+    def count_request(self, client: str, now: float | None = None) -> None:
         """Count a request of a person or address; raise `TooMany` above the rate limit."""
         now = time.monotonic() if now is None else now
         tokens, last_time = self._buckets.pop(client, (self._most, now))

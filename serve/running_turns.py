@@ -207,7 +207,7 @@ class RunningTurns:
         return turn
 
     async def get_dollars_left(self, owner: Owner) -> dict[str, float]:
-        """Return how many dollars may still be spent today, by whose limit it is."""
+        """Return the dollars that may still be spent today, by limit: `everybody's` and `your`."""
         limits, dollars = self._limits, dict[str, float]()
         budgets = ("everybody's", limits.dollars_a_day, None), ("your", limits.dollars_a_person, owner.person)
         for whose, most, person in budgets:
@@ -237,7 +237,7 @@ class RunningTurns:
         """Run a turn in a trace span that records its outcome but not its question."""
 
         def record_usage(usage: Usage) -> None:
-            self._store.spend(usage, turn.request.owner.person)
+            self._store.add_token_usage(usage, turn.request.owner.person)
             self._metrics.count_model_usage(usage)
 
         with _tracer.start_as_current_span("tableturn.turn", attributes={"tableturn.turn.id": turn.id}) as span:
@@ -338,7 +338,7 @@ class RunningTurns:
             with contextlib.suppress(NotThere, NotKept):
                 end()
             del self._pending_writes[id_]
-        for id_ in self._store.list_own_running_turns():
+        for id_ in self._store.list_worker_turns():
             if id_ not in self._starts and id_ not in self._turns:  # in this order: it is never in neither between
                 self._store.mark_turn_as_lost(id_)
 

@@ -73,7 +73,7 @@ class Server:
         identity = self.sign_in.default_identity
         return Asker(identity, self.sign_in.make_owner(identity), self.agent, self)
 
-    async def check(self) -> None:
+    async def check_storage(self) -> None:
         """Raise `StoreError` if conversations cannot be saved."""
 
         async def write_test_records() -> None:
@@ -91,15 +91,15 @@ class Server:
         except TimeoutError:
             raise StoreError("conversations cannot be saved now: their store is locked or unreachable") from None
 
-    async def delete(self, owner: Owner, thread: str | None = None) -> None:
+    async def delete_conversations(self, owner: Owner, thread: str | None = None) -> None:
         """Delete one or all conversations of a person, after ending their running turns."""
         for _ in range(_TRIES):  # another turn may begin before the store lets go
             await self.turns.cancel_and_wait(owner, thread)
             with contextlib.suppress(Busy):
-                return await self.forget(await self.store.run(self.store.delete, owner, thread))
+                return await self.delete_checkpoints(await self.store.run(self.store.delete_threads, owner, thread))
         raise Busy("new turns keep starting while others are stopped: try again in a moment")
 
-    async def forget(self, threads: tuple[str, ...]) -> None:
+    async def delete_checkpoints(self, threads: tuple[str, ...]) -> None:
         """Delete conversations from the checkpointer, after the store has deleted them."""
         for thread in threads:
             await self.agent.adelete_thread(thread)
@@ -111,12 +111,12 @@ class Server:
         if days is None:
             return
         database = self.sign_in.make_owner(Identity()).database
-        await self.forget(await self.store.run(self.store.delete_unused_threads, database, days))
+        await self.delete_checkpoints(await self.store.run(self.store.delete_unused_threads, database, days))
 
 
 @dataclass(frozen=True)
 class Asker:
-    """A person who asks, with that person's rights and agent."""
+    """A person who sends requests, with that person's rights and agent."""
 
     identity: Identity
     owner: Owner  # whose threads they see
@@ -145,8 +145,8 @@ class Asker:
         """Whether the person may see a turn that was run under these rights."""
         return (rights is None and not answered) or self.agent.resources.may_read(rights)
 
-    async def answer(self, turn: StoredTurn) -> Answer | None:
-        """Return a turn's answer with withheld rows and the model's own sentence."""
+    async def deliver_answer(self, turn: StoredTurn) -> Answer | None:
+        """Return a turn's answer, with rows that are not stored and the model's sentence."""
         answer = turn.stored_answer
         if answer is None or answer.withheld:
             return answer and await self.run_query(lambda _: self.agent.deliver(answer))
@@ -169,14 +169,14 @@ class Asker:
             return {name: item if name in ids else self.mask_json(item) for name, item in value.items()}
         return [self.mask_json(item) for item in value] if isinstance(value, list | tuple) else value
 
-    async def begin(self, request: TurnRequest) -> RunningTurn:
+    async def begin_turn(self, request: TurnRequest) -> RunningTurn:
         """Start a turn of this person."""
-        await self.server.sign_in.prepare(self.agent)
+        await self.server.sign_in.prepare_indexes(self.agent)
         return await self.server.turns.begin(self.agent, request)
 
     async def begin_thread(self, door: str, request: TurnRequest) -> RunningTurn:
         """Start a turn in a new, unlisted conversation, which is stored with the turn."""
-        return await self.begin(replace(request, thread=uuid.uuid4().hex, door=door))
+        return await self.begin_turn(replace(request, thread=uuid.uuid4().hex, door=door))
 
     async def check_no_pending_question(self, turn: StoredTurn) -> None:
         """Raise `Busy` if the turn's conversation waits for the person's reply."""
@@ -184,7 +184,7 @@ class Asker:
             raise Busy("this conversation waits for your answer to the agent's question: answer that first")
 
     async def approve(self, turn: StoredTurn, question: str) -> verbs.SavedAnswer:
-        """Save a turn's answer as an example, as this person found it right."""
+        """Save a turn's answer as an example, because this person found the answer right."""
         answer, wording = turn.require_answer(), question or turn.wording or ""
         result = await self.run_query(lambda _: verbs.approve(answer, self.agent.resources, question=wording))
         await self._store_feedback(turn, kind="approve", question=question)
@@ -193,7 +193,7 @@ class Asker:
     async def correct(
         self, turn: StoredTurn, words: str, question: str, sql: str = "", *, watched: bool = False
     ) -> RunningTurn | tuple[verbs.Correction, str]:
-        """Save the right query and return its turn's id, or begin a turn with `words`."""
+        """Save the right query as a new turn, or begin a turn that corrects the answer by `words`."""
         answer, resources, begun_id = turn.require_answer(), self.agent.resources, ""
         if not sql.strip() and (sql := await asyncio.to_thread(verbs.find_right_query, words, resources)):
             words = ""
@@ -206,7 +206,7 @@ class Asker:
             await self.check_no_pending_question(turn)
             request = verbs.word_correction(answer, words, resources)
             wording = turn.wording or request.wording
-            outcome = await self.begin(
+            outcome = await self.begin_turn(
                 TurnRequest(self.owner, turn.thread, request.question, request.notes, watched=watched, wording=wording)
             )
             begun_id = outcome.id
@@ -222,7 +222,7 @@ class Asker:
 
 
 class SideQueryRunner:
-    """A runner of queries outside turns, a few at once, in threads of their own."""
+    """A runner of queries outside turns, a few at once, in a thread pool of its own."""
 
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits

@@ -118,7 +118,7 @@ class SignIn:
                 ) from None
             raise
 
-    async def prepare(self, agent: SQLAgent) -> None:
+    async def prepare_indexes(self, agent: SQLAgent) -> None:
         """Build the schema linker and the value index, once for people with equal rights.
 
         On a large database it takes seconds, in which the threads of everybody's turns would be taken.
@@ -131,10 +131,10 @@ class SignIn:
 
         if resources.schemas not in self._ready_schemas:
             with suppress(TableturnError):  # the question itself will tell
-                await self.read(build_indexes)
+                await self.run_in_thread(build_indexes)
                 self._ready_schemas.add(resources.schemas)
 
-    def read(self, function: Callable[[], R]) -> asyncio.Future[R]:
+    def run_in_thread(self, function: Callable[[], R]) -> asyncio.Future[R]:
         """Run a CPU-bound function in a thread, only a few at a time."""
         return asyncio.get_running_loop().run_in_executor(self._read_pool, function)
 

@@ -202,7 +202,7 @@ class TurnStore:
         self._unscrubbed = False
         self._pool = ThreadPoolExecutor(_POOL_SIZE, "tableturn-store")
         try:
-            with self._begin() as connection:
+            with self._open_transaction() as connection:
                 create_tables(connection)
         except StoreError:
             self._release_resources()
@@ -225,18 +225,18 @@ class TurnStore:
         self._folder.cleanup()
 
     @contextmanager
-    def _begin(self) -> Generator[Connection]:
+    def _open_transaction(self) -> Generator[Connection]:
         """Begin a transaction."""
         with _translate_database_errors(), self._engine.begin() as connection:
             yield connection
 
     def _execute(self, *statements: Executable) -> int:
         """Execute statements in one transaction; return the row count of the last one."""
-        with self._begin() as connection:
+        with self._open_transaction() as connection:
             return [connection.execute(statement).rowcount for statement in statements][-1]
 
     def _update(self, table: Table, owner: Owner, id_: str, *conditions: ColumnElement[bool], **values: Any) -> None:
-        """Change a person's thread or turn."""
+        """Change columns of a person's thread or turn."""
         self._execute(update(table).where(table.c.id == id_, _match_owner(table, owner), *conditions).values(**values))
 
     def _fetch_rows(self, query: Executable) -> Sequence[Row[Any]]:
@@ -246,14 +246,14 @@ class TurnStore:
     def record_heartbeat(self) -> None:
         """Record that this worker is alive."""
         now = time.time()
-        with self._begin() as connection:
+        with self._open_transaction() as connection:
             if not connection.execute(update(WORKERS).where(WORKERS.c.id == self.worker).values(seen=now)).rowcount:
                 connection.execute(insert(WORKERS).values(id=self.worker, seen=now))
         self._store_token_usage()
         if self._unscrubbed:
             self.erase_deleted_data()
 
-    def spend(self, usage: Usage, person: str = "") -> None:
+    def add_token_usage(self, usage: Usage, person: str = "") -> None:
         """Add a model's token usage; the next heartbeat stores it for all workers."""
         with self._lock:
             self._spending[person] += usage
@@ -264,7 +264,7 @@ class TurnStore:
         if not spending:
             return
         try:
-            with self._begin() as connection:
+            with self._open_transaction() as connection:
                 for person, usage in spending.items():
                     key = {"day": _get_today_in_utc(), "worker": self.worker + _hash_person_name(person)}
                     counts = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
@@ -274,16 +274,16 @@ class TurnStore:
                         connection.execute(insert(USAGE).values(**key, **counts))
         except StoreError:
             for person, usage in spending.items():
-                self.spend(usage, person)
+                self.add_token_usage(usage, person)
             raise
 
-    def list_own_running_turns(self, *conditions: ColumnElement[bool]) -> tuple[str, ...]:
+    def list_worker_turns(self, *conditions: ColumnElement[bool]) -> tuple[str, ...]:
         """Return the ids of the turns that are recorded as running on this worker."""
         return self._list_running_turns(TURNS.c.worker == self.worker, *conditions)
 
     def list_turns_to_stop(self) -> tuple[str, ...]:
         """Return the ids of this worker's running turns that were asked to stop."""
-        return self.list_own_running_turns(TURNS.c.stop == 1)
+        return self.list_worker_turns(TURNS.c.stop == 1)
 
     def list_running_turns(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """Return the ids of a person's running turns, or of those in one thread, on any worker."""
@@ -312,7 +312,7 @@ class TurnStore:
     def end_session(self, id_: str, until: float) -> None:
         """End a browser session on all workers."""
         now = time.time()
-        with self._begin() as connection:
+        with self._open_transaction() as connection:
             connection.execute(delete(ENDED_SESSIONS).where(ENDED_SESSIONS.c.until < now))
             if connection.execute(select(ENDED_SESSIONS.c.id).where(ENDED_SESSIONS.c.id == id_)).first() is None:
                 connection.execute(insert(ENDED_SESSIONS).values(id=id_, until=until))
@@ -399,7 +399,7 @@ class TurnStore:
             rights=rights,
             wording=request.wording or None,
         )
-        with self._begin() as connection:
+        with self._open_transaction() as connection:
             if request.door:
                 thread = Thread(turn.thread, turn.question[:200], turn.begun, turn.begun)
                 connection.execute(insert(THREADS).values(**vars(request.owner), **vars(thread), chat=request.door))
@@ -427,14 +427,14 @@ class TurnStore:
             raise NotThere("this conversation was deleted while its turn ran")
         return ended_turn
 
-    def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
+    def add_answer(self, owner: Owner, earlier: StoredTurn, answer: AnswerRecord) -> str:
         """Store an answer as a new turn in the thread of an earlier turn; return the new turn's id."""
         id_, now = uuid.uuid4().hex, time.time()
-        with self._begin() as connection:
-            if connection.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
+        with self._open_transaction() as connection:
+            if connection.execute(select(TURNS.c.id).where(TURNS.c.id == earlier.id).with_for_update()).first() is None:
                 raise NotThere("this conversation was deleted while the query ran")
-            again: dict[str, Any] = {"rights": answer.rights, "wording": of.wording}
-            turn = StoredTurn(id_, of.thread, answer.question, "", "answered", now, now, answer, **again)
+            again: dict[str, Any] = {"rights": answer.rights, "wording": earlier.wording}
+            turn = StoredTurn(id_, earlier.thread, answer.question, "", "answered", now, now, answer, **again)
             connection.execute(insert(TURNS).values(self._make_turn_row(owner, turn)))
         return id_
 
@@ -470,7 +470,7 @@ class TurnStore:
         notes = {id_: (answer and answer["sql"], note) for id_, *_, answer, note in rows}
 
         def find_right_query(feedback: dict[str, Any]) -> str | None:
-            """Return the query that was given, or approved after a correction in words."""
+            """Return the right query that a person gave, or approved after a correction in words."""
             while feedback["kind"] == "correct" and not feedback.get("sql"):
                 sql, feedback = notes.get(feedback.get("turn"), (None, {"kind": ""}))
                 if feedback["kind"] == "approve":
@@ -483,9 +483,9 @@ class TurnStore:
             if note["kind"] in ("down", "correct")
         ]
 
-    def delete(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
-        """Delete one conversation of a person, or all of them; return the ids of the deleted ones."""
-        with self._begin() as connection:
+    def delete_threads(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
+        """Delete one or all conversations of a person; return the ids of those deleted."""
+        with self._open_transaction() as connection:
             threads = delete(THREADS).where(
                 _match_owner(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
             )
@@ -501,11 +501,11 @@ class TurnStore:
         return ids
 
     def delete_unused_threads(self, database: str, days: float) -> tuple[str, ...]:
-        """Delete conversations not used for this many days; return the ids of the deleted ones."""
+        """Delete conversations not used for `days` days; return the ids of those deleted."""
         cutoff = time.time() - days * 86_400
         busy_threads = select(TURNS.c.thread).where(RUNNING)
         condition = and_(THREADS.c.database == database, THREADS.c.changed < cutoff, THREADS.c.id.not_in(busy_threads))
-        with self._begin() as connection:
+        with self._open_transaction() as connection:
             ids = tuple(connection.execute(delete(THREADS).where(condition).returning(THREADS.c.id)).scalars())
             for start in range(0, len(ids), _BATCH_SIZE):
                 connection.execute(delete(TURNS).where(TURNS.c.thread.in_(ids[start : start + _BATCH_SIZE])))
@@ -515,7 +515,7 @@ class TurnStore:
         return ids
 
     def erase_deleted_data(self) -> None:
-        """Erase deleted data from SQLite's write-ahead log, with a later beat if it is in use."""
+        """Erase deleted data from SQLite's write-ahead log; retry at a heartbeat if it is in use."""
         if self._engine.dialect.name != "sqlite":
             return
         self._unscrubbed = True

@@ -63,7 +63,7 @@ LISTED = {
     "evals/adjudication/judging.py:FinishedRun.read": FILE,
     "evals/lab/bench/impact.py:_make_changed_databases": "a choice among places that a schema does not have",
     "evals/lab/bench/stored.py:ReplyFileCache.__init__": FILE,
-    "evals/datasets/load.py:DatasetLayout.questions": FILE,
+    "evals/datasets/load.py:DatasetLayout.parse_questions": FILE,
     "evals/metrics/judging.py:BirdJudge.judge": "sqlite3's errors, one of them for a text with NUL",
     "evals/official/exact_match.py:parse": "wherever the official evaluator fails on a text, it counts as unreadable",
     "evals/official/exact_match.py:read_foreign_key_maps": FILE,

@@ -1,4 +1,4 @@
-"""A judge for answers that gold does not call right; each is put twice, with sides swapped."""
+"""A judge of answers that do not match gold; each is judged twice, with queries swapped."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class JudgePromptBuilder(ClosingContext):
         self._turns = {turn.id: turns[:index] for turns in dataset.interactions for index, turn in enumerate(turns)}
         self.close = self._databases.close
 
-    def task(self, case: JudgeCase) -> JudgeTask:
-        """Return the judge's prompt, with the answer before the gold query.
+    def make_task(self, case: JudgeCase) -> JudgeTask:
+        """Return the judge's task, with the answer before the gold query.
 
         Earlier turns have their gold queries: whoever asked has seen their results. All SQL is in the regular form, so
         that how it is written does not tell where it comes from.
         """
         question = case.question
-        database = self._databases.at(self._dataset.place(question.database))
+        database = self._databases.open(self._dataset.locate(question.database))
         schema = database.schema()
         answer_sql, gold_sql = join_operators(case.sql), join_operators(case.gold)
         answer, gold = (_fetch_result_or_error(database, sql) for sql in (answer_sql, gold_sql))
@@ -74,15 +74,15 @@ class JudgePromptBuilder(ClosingContext):
             question=question.text,
             history=tuple(PastTurn(turn.text, sql=_regularize("".join(turn.golds[:1]), database)) for turn in past),
             schema=schema,
-            first=_make_query_exhibit(_regularize(answer_sql, database), answer, gold),
-            second=_make_query_exhibit(_regularize(gold_sql, database), gold, answer),
+            first=_make_judged_query(_regularize(answer_sql, database), answer, gold),
+            second=_make_judged_query(_regularize(gold_sql, database), gold, answer),
             evidence=question.evidence,
             data=tuple(data),
         )
 
 
 def format_rows_as_csv(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Return rows as CSV with quoted text, so that spaces and numbers stored as text show."""
+    """Return rows as CSV with quoted text, so that spaces and numeric texts can be seen."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerow(columns)
     cells = [["NULL" if cell is None else cell for cell in row] for row in rows]
@@ -90,7 +90,7 @@ def format_rows_as_csv(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -
     return buffer.getvalue().replace('"NULL"', "NULL")
 
 
-def _make_query_exhibit(sql: str, result: Table | QueryError, counterpart: Table | QueryError) -> JudgedQuery:
+def _make_judged_query(sql: str, result: Table | QueryError, counterpart: Table | QueryError) -> JudgedQuery:
     if isinstance(result, QueryError):
         return JudgedQuery(sql, str(result), None)
     rows, only = result.rows, ""
@@ -168,7 +168,7 @@ def judge_cases(
                 summary.remaining += 1
                 continue
             try:
-                task = builder.task(case)
+                task = builder.make_task(case)
                 # Each query comes first once, which is fairer than chance.
                 first, second = [await request_judgement(version) for version in (task, task.swap_queries())]
             except (DatabaseUnavailable, ModelError) as error:
@@ -222,7 +222,7 @@ class JudgeAgreement:
 
 
 def compute_agreement(pairs: Sequence[tuple[Word, Word]]) -> JudgeAgreement:
-    """Compute the agreement between people's verdicts and a judge's; each pair has one of each."""
+    """Compute the agreement of a judge with people from pairs: a person's verdict, a judge's."""
     from sklearn.metrics import cohen_kappa_score
 
     has_variation = len({word for pair in pairs for word in pair}) > 1
@@ -283,7 +283,7 @@ class FinishedRun:
         return read_rulings(self.verdict_file, allow_missing=True)
 
     def list_gold_verdicts(self) -> list[Verdict]:
-        """Return the verdicts by gold query on the run's answers; skip questions without gold."""
+        """Return whether the run's answers match gold; skip questions without a gold query."""
         questions = {question.id: question for question in self.dataset.questions}
         missing = self.results["strict"]["not_asked"]
         verdicts = [
@@ -293,7 +293,7 @@ class FinishedRun:
         return [verdict for verdict in verdicts if verdict.question.golds]
 
     def find_disagreements(self) -> dict[JudgeCase, RuledAnswer]:
-        """Return the outcomes, by the rulings, of answers that run but do not match gold."""
+        """Return answers that run but do not match gold, each with the verdict by the rulings."""
         answers = [verdict for verdict in self.list_gold_verdicts() if verdict.was_asked and verdict.sql.strip()]
         verdicts = [verdict for verdict in answers if verdict.ex is None or (verdict.valid and not verdict.ex)]
         outcomes = apply_rulings(self.dataset, verdicts, self.rulings)

@@ -116,8 +116,8 @@ class Adjudicator(ClosingContext):
                 rulings_of_question = self._rulings.setdefault(_collapse_spaces(ruling.question), [])
                 rulings_of_question.append(ruling.model_copy(update=texts))
 
-    def outcome(self, question: GoldTurn, sql: str, ex: bool | None, valid: bool) -> RuledAnswer:
-        """Return the verdict on an answer; `ex` is gold's verdict, or None if gold cannot judge."""
+    def judge_answer(self, question: GoldTurn, sql: str, ex: bool | None, valid: bool) -> RuledAnswer:
+        """Return the verdict on an answer; `ex` says if it matches gold, None if that is unknown."""
         rulings, proposals = self.find_rulings(question)
         form = self.normalize_sql(question, sql) if rulings or proposals else ""
         if form in rulings:
@@ -162,13 +162,13 @@ class Adjudicator(ClosingContext):
         return _collapse_spaces(sql)
 
     def _read_database_schema(self, name: str) -> Schema | None:
-        with suppress(DatabaseUnavailable), Database.open(self._dataset.place(name)) as database:
+        with suppress(DatabaseUnavailable), Database.open(self._dataset.locate(name)) as database:
             return database.schema()
         return None
 
 
 def is_ruling_on(ruling: Ruling, question: GoldTurn, dataset: Dataset) -> bool:
-    """Whether a ruling is on a question, by text and id, or by gold and database if ids change."""
+    """Whether a ruling is about a question: by text and id, or by gold SQL if ids change."""
     if _collapse_spaces(ruling.question) != _collapse_spaces(question.text):
         return False
     if ruling.id and not (ruling.gold and dataset.root is None and _BY_PLACE.fullmatch(ruling.id)):
@@ -191,7 +191,7 @@ def _collapse_spaces(text: str) -> str:
 
 @dataclass(frozen=True)
 class VerdictScores:
-    """Execution accuracy by verdict, with the number of answers of each verdict."""
+    """Execution accuracy by people's verdicts, with the number of answers of each verdict."""
 
     n: int  # questions that were asked
     right: int  # answers that a verdict calls right, or that gold calls right and no verdict calls otherwise
@@ -252,7 +252,7 @@ def apply_rulings(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterab
     """Return the verdict on each answer under the rulings, by question id."""
     with Adjudicator(dataset, rulings) as adjudicator:
         return {
-            verdict.question.id: adjudicator.outcome(verdict.question, verdict.sql, verdict.ex, verdict.valid)
+            verdict.question.id: adjudicator.judge_answer(verdict.question, verdict.sql, verdict.ex, verdict.valid)
             for verdict in verdicts
             if verdict.was_asked
         }
@@ -261,7 +261,7 @@ def apply_rulings(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterab
 def select_new_decisions(
     decisions: Iterable[Ruling], earlier: Iterable[Ruling], dataset: Dataset | None
 ) -> tuple[list[Ruling], list[str]]:
-    """Return the decisions that change the rulings in `earlier`, and the reasons for refusals.
+    """Return the decisions that differ from `earlier`, and why others were refused.
 
     They must be on questions of the dataset, if one is given, and what they call right must run there.
     """
@@ -289,7 +289,7 @@ def _explain_inapplicable_ruling(ruling: Ruling, dataset: Dataset) -> str:
     if question is None:
         return f"no question of {dataset.name} {dataset.split} has this id, text and gold"
     if ruling.verdict == "right":
-        with Database.open(dataset.place(question.database)) as database:
+        with Database.open(dataset.locate(question.database)) as database:
             try:
                 database.execute(join_operators(ruling.sql), Limits(seconds=30.0, rows=1))
             except QueryError as error:

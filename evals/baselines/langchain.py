@@ -45,7 +45,7 @@ class LangChainAgent(TurnByTurnAnswerer):
             name = get_model_label(self.model)
             raise ModelError(f"the model {name} cannot call tools, which LangChain's SQL agent needs") from None
 
-    async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
+    async def answer_turn(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
         """Answer one turn of a conversation by one run of LangChain's agent."""
         prompt = turn.text
         if past:

@@ -35,13 +35,13 @@ class RandomDialoguesBaseline(TurnByTurnAnswerer):
         self._dialogues: list[DialogueExample] = []
         for turns in candidates:
             # A database that is missing has no schema to show.
-            with suppress(DatabaseUnavailable), Database.open(train.database(turns[0].database)) as database:
+            with suppress(DatabaseUnavailable), Database.open(train.find_file(turns[0].database)) as database:
                 dialogue = tuple(PastTurn(turn.text, sql=turn.golds[0]) for turn in turns)
                 self._dialogues.append(DialogueExample(render_schema(database.schema(), _SCHEMA_FORM), dialogue))
             if len(self._dialogues) == DIALOGUES:
                 break
 
-    async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
+    async def answer_turn(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
         """Answer one turn of a conversation by one model request."""
         schema = render_schema(database.schema(), _SCHEMA_FORM)
         task = DialogueQueryTask(turn.text, schema, tuple(past), tuple(self._dialogues))

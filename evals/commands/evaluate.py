@@ -54,7 +54,7 @@ VerdictsOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class AnsweringOptions:
-    """Command-line options for what answers the questions of a run."""
+    """Command-line options for the model, the settings and the examples of a run."""
 
     model: Annotated[str | None, typer.Option(help="A model, as for ask; or stored replies, replay:FILE,FILE.")] = None
     preset: PresetOption = None
@@ -71,8 +71,8 @@ class AnsweringOptions:
 
         return read_settings_file(self.settings) if self.settings else {}
 
-    def make_about(self, *names: str, warns: bool = True) -> dict[str, Any]:
-        """Return the fields that runs and trials share, and `names`; warn if no model is chosen."""
+    def get_fields(self, *names: str, warns: bool = True) -> dict[str, Any]:
+        """Return the shared fields of runs and trials, plus `names`; warn if no model is chosen."""
         from ...agent.model import choose_model_name
 
         model = choose_model_name(self.model, self.base_url)
@@ -108,7 +108,7 @@ def print_report_sections(sections: Sequence[Section]) -> None:
 
 @contextmanager
 def exit_if_run_stopped() -> Generator[None]:
-    """Exit with status 1 if the run stopped because questions could not be asked repeatedly."""
+    """Exit with status 1 if the run stopped because several questions could not be asked."""
     from ..runner.run import RunStopped
 
     try:
@@ -153,11 +153,11 @@ def evaluate(
     from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
-    fields = options.make_about("embedding", "annotator", warns=baseline is None)
+    fields = options.get_fields("embedding", "annotator", warns=baseline is None)
     spec = RunSpec(
         dataset, split, history=history, limit=limit, without=tuple(without or ()), baseline=baseline, **fields
     )
-    selection = questions.without(spec.without).first(spec.limit)
+    selection = questions.without(spec.without).head(spec.limit)
     # Recorded predictions and baselines say nothing of what a model does in the agent.
     file = None if record is None and (baseline or is_replay_model(spec.model)) else get_record_file_path(record)
     if file is not None:
@@ -217,7 +217,7 @@ def score(
 
     rulings = read_rulings(verdicts) if verdicts is not None else None
     all_questions = load_dataset(dataset, split, data)
-    questions = all_questions.without(without or ()).first(limit)
+    questions = all_questions.without(without or ()).head(limit)
     sql_by_id = read_predictions(predictions, all_questions, questions)
     questions = questions.on(databases)
     with make_official_judge(questions) if official else StrictJudge(questions) as judge:
@@ -328,9 +328,9 @@ def experiment(
             say(f"{experiment_name:<18} {read_experiment(experiment_name).title}")
         return
     plan = read_experiment(name)
-    row_models = plan.models(model_for or ())
+    row_models = plan.parse_row_models(model_for or ())
     run_rows = (row for row in plan.rows if not row.not_run and row.combine is None)
-    about = options.make_about("embedding", "annotator", warns=any(row.name not in row_models for row in run_rows))
+    about = options.get_fields("embedding", "annotator", warns=any(row.name not in row_models for row in run_rows))
     spec = RunSpec("", split or "", limit=limit, without=tuple(without or ()), **about)
     setup = ExperimentSetup(spec, data, suites, options.jobs, repeats, row_models)
     try:

@@ -69,7 +69,7 @@ def trial(
     from ..trial import TrialOptions, read_trial_questions, run_trial
     from ..trial.run import TRIAL_KEYS
 
-    plan = TrialOptions(db, questions, tries=tries, jobs=options.jobs, price=price, gate=gate, **options.make_about())
+    plan = TrialOptions(db, questions, tries=tries, jobs=options.jobs, price=price, gate=gate, **options.get_fields())
     file = get_record_file_path(record)
     if file is not None:
         check_record_file(file)
@@ -142,7 +142,7 @@ def fit(
     from ..trial import TrialOptions
     from ..trial.run import fit_trust_bound
 
-    fields = options.make_about()
+    fields = options.get_fields()
     if options.examples is None and has_example_store(get_store_folder()):  # as at the terminal
         fields["examples"] = str(get_store_folder())
     plan, path = TrialOptions(db, Path(), **fields, jobs=options.jobs), _find_trust_file(trust, fields["settings"])

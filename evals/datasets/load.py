@@ -76,7 +76,7 @@ class Dataset:
     tables: tuple[Path, ...] = ()  # Spider's tables.json files, from which EM takes foreign keys
     root: Path | None = None  # the folder that it was loaded from; None for a file of one's own
 
-    def database(self, name: str) -> Path:
+    def find_file(self, name: str) -> Path:
         """Return the path of the SQLite file of a database."""
         if name.startswith("sqlite:///"):
             return Path(name.removeprefix("sqlite:///").partition("?")[0])
@@ -90,9 +90,9 @@ class Dataset:
         folders = ", ".join(map(str, self.databases)) or "any folder"
         raise DatabaseUnavailable(f"{label}: there is no database {hide_url_secrets(name)!r} in {folders}")
 
-    def place(self, name: str) -> str | Path:
+    def locate(self, name: str) -> str | Path:
         """Return the path or URL at which a database is opened."""
-        return name if "://" in name else self.database(name)
+        return name if "://" in name else self.find_file(name)
 
     @property
     def is_conversational(self) -> bool:
@@ -104,7 +104,7 @@ class Dataset:
         """The questions grouped by interaction."""
         return [tuple(turns) for _, turns in groupby(self.questions, key=lambda question: question.interaction)]
 
-    def first(self, count: int | None) -> Dataset:
+    def head(self, count: int | None) -> Dataset:
         """Return the dataset with the first `count` interactions; with all if `count` is None."""
         if count is None:
             return self
@@ -120,7 +120,7 @@ class Dataset:
         return replace(self, questions=questions)
 
     def on(self, databases: Path | None) -> Dataset:
-        """Return the dataset on another folder of databases, such as those of a test suite."""
+        """Return the dataset with its databases in another folder, such as a test suite's."""
         if databases is None:
             return self
         if self.root is None:
@@ -148,8 +148,8 @@ class SingleDatabaseCache(ClosingContext):
     def __init__(self) -> None:
         self._entry: tuple[str | Path, Database] | None = None
 
-    def at(self, location: str | Path) -> Database:
-        """Return the database at a path or URL, and open it if necessary."""
+    def open(self, location: str | Path) -> Database:
+        """Return the database at a path or URL; close the one that was open before."""
         if self._entry is None or self._entry[0] != location:
             self.close()
             self._entry = (location, Database.open(location))
@@ -198,7 +198,7 @@ class DatasetLayout:
         files = (folder / file for folder in self._list_folders(root) for file in self.splits[split].split(" or "))
         return next((path for path in files if path.is_file()), None)
 
-    def parts(self, kind: str, root: Path) -> tuple[Path, ...]:
+    def paths(self, kind: str, root: Path) -> tuple[Path, ...]:
         """Return the existing paths of databases or schemas: the dataset's own, then Spider's."""
         paths = [folder / relative_path for folder in self._list_folders(root) for relative_path in getattr(self, kind)]
         if self.shared:
@@ -211,7 +211,7 @@ class DatasetLayout:
         folders = [root / folder for folder in self.folders]
         return [*folders, root] if root.name in self.folders else folders
 
-    def questions(self, path: Path) -> Iterator[GoldTurn]:
+    def parse_questions(self, path: Path) -> Iterator[GoldTurn]:
         """Yield the questions of a file: single questions, or the turns of interactions."""
         records: Any = read_json(read_text_file(path), path)
         try:
@@ -298,8 +298,8 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
     # Why a published gold is doubtful, by question id.
     text = (files("tableturn.evals.datasets") / "disputed.json").read_text(encoding="utf-8")
     disputes: dict[str, str] = json.loads(text).get(f"{name}/{split}", {})
-    questions = (replace(question, disputed=disputes.get(question.id, "")) for question in layout.questions(path))
-    return Dataset(name, split, tuple(questions), layout.parts("databases", root), layout.parts("tables", root), root)
+    questions = (replace(question, disputed=disputes.get(question.id, "")) for question in layout.parse_questions(path))
+    return Dataset(name, split, tuple(questions), layout.paths("databases", root), layout.paths("tables", root), root)
 
 
 def find_empty_tables(dataset: Dataset) -> list[str]:
@@ -307,7 +307,7 @@ def find_empty_tables(dataset: Dataset) -> list[str]:
     warnings: list[str] = []
     for name in sorted({question.database for question in dataset.questions}):
         # One that cannot be read is told with each of its questions.
-        with suppress(DatabaseUnavailable, QueryError), Database.open(dataset.place(name)) as database:
+        with suppress(DatabaseUnavailable, QueryError), Database.open(dataset.locate(name)) as database:
             tables = [table.name for table in database.schema().tables if table.kind == "table"]
             rows = {table: f"SELECT 1 FROM {quote(table, database.dialect)} LIMIT 1" for table in tables}
             if empty := [table for table, sql in rows.items() if not database.execute(sql).rows]:

@@ -89,10 +89,10 @@ class Experiment(_FrozenModel):
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Names of the figures to print."""
+        """The names of the figures to print."""
         return self.figures or tuple(dict.fromkeys(name for row in self.rows for name in row.paper)) or ("ex", "em")
 
-    def models(self, texts: Sequence[str]) -> dict[str, str]:
+    def parse_row_models(self, texts: Sequence[str]) -> dict[str, str]:
         """Parse `ROW=MODEL` texts; return the models by row name."""
         names = [row.name for row in self.rows if row.combine is None and not row.not_run]
         models: dict[str, str] = {}
@@ -362,12 +362,12 @@ def _run_row(
     try:
         dataset = load_dataset(name, options.split or "dev", setup.data)
         questions = dataset.without(options.without)
-        sample = questions.first(options.limit)
+        sample = questions.head(options.limit)
         if experiment.levels:
             with ClauseJudge(questions) as judge:
                 sample = sample_by_difficulty(questions, judge.get_hardness, experiment.levels, options.limit)
         for database in {question.database for question in sample.questions}:
-            dataset.place(database)
+            dataset.locate(database)
     except (SettingsError, DatabaseUnavailable) as error:
         raise NotRun(str(error)) from None
     if not is_replay_model(model) and row.changes != ("program",):

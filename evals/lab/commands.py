@@ -96,7 +96,7 @@ def disputes(
     layout = LAYOUTS.get(dataset)
     part = split or ("test" if layout is not None and "dev" not in layout.splits else "dev")
     whole = load_dataset(dataset, part, data)
-    asked = whole.without(without or ()).first(limit)
+    asked = whole.without(without or ()).head(limit)
     rulings = read_rulings(verdicts) if verdicts is not None else ()
     found = find_disputes(asked, rulings, read_published_predictions(data, whole))
     golds = sum(bool(question.golds) for question in asked.questions)
@@ -186,7 +186,7 @@ def build_suites(
         check_output_folder(name, out)
     reports = []
     for name, queries in golds.items():
-        found = build_suite(questions.database(name), queries, out)
+        found = build_suite(questions.find_file(name), queries, out)
         reports.append(asdict(found))
         line = f"{name}: {found.killed} of {found.mutants} mutants told apart by {found.databases} databases"
         (warn if as_json else say)(f"{line}, {found.seconds} s")
@@ -219,7 +219,7 @@ def export_sft(
     from ..datasets import load_dataset
     from .training.sft import export
 
-    count = export(load_dataset(dataset, split, data).first(limit), out, perturb, tuple(parts or ()), annotator)
+    count = export(load_dataset(dataset, split, data).head(limit), out, perturb, tuple(parts or ()), annotator)
     say(f"{out}: {count} turns")
 
 

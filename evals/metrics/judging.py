@@ -161,7 +161,7 @@ class ClauseJudge(ClosingContext):
     """A judge of exact set match; foreign keys come from tables.json or the database."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self.databases = OfficialDatabases(dataset.database)
+        self.databases = OfficialDatabases(dataset.find_file)
         self.close = self.databases.close
         self._foreign_keys: dict[str, dict[str, str] | None] = {}
         for path in reversed(dataset.tables):
@@ -169,25 +169,25 @@ class ClauseJudge(ClosingContext):
 
     def get_hardness(self, question: GoldTurn) -> str:
         """Return a question's difficulty level, the dataset's or Spider's; empty if unknown."""
-        gold = None if question.level else self.read(question, question.golds[0])
+        gold = None if question.level else self.parse_query(question, question.golds[0])
         return question.level or (compute_hardness(gold) if gold else "")
 
     def is_exact_match(self, question: GoldTurn, sql: str, *, any_gold: bool = False) -> bool | None:
         """Return whether a prediction matches a gold query exactly (EM); None if unknown."""
         foreign_keys = self._get_foreign_keys(question.database)
         texts = question.golds if any_gold else question.golds[:1]
-        golds = [gold for text in texts if (gold := self.read(question, text)) is not None]
+        golds = [gold for text in texts if (gold := self.parse_query(question, text)) is not None]
         if foreign_keys is None or not golds:
             return None
         # The official tool replaces the word wherever it stands, in names as well.
-        query = self.read(question, sql.replace("value", "1"))
+        query = self.parse_query(question, sql.replace("value", "1"))
         return any(not compare_clauses(query, gold, foreign_keys) for gold in golds)
 
     def find_prediction_differences(self, question: GoldTurn, sql: str) -> tuple[str, ...]:
         """Return the clauses in which a prediction differs from the first gold, if readable."""
-        gold = self.read(question, question.golds[0])
+        gold = self.parse_query(question, question.golds[0])
         keys = self._get_foreign_keys(question.database) or {}
-        return () if gold is None else compare_clauses(self.read(question, sql), gold, keys)
+        return () if gold is None else compare_clauses(self.parse_query(question, sql), gold, keys)
 
     def _get_foreign_keys(self, database: str) -> dict[str, str] | None:
         if database not in self._foreign_keys:
@@ -197,7 +197,7 @@ class ClauseJudge(ClosingContext):
                 self._foreign_keys[database] = None
         return self._foreign_keys[database]
 
-    def read(self, question: GoldTurn, sql: str) -> EMQuery | None:
+    def parse_query(self, question: GoldTurn, sql: str) -> EMQuery | None:
         """Parse a query as the official evaluator does; None if the query cannot be parsed."""
         try:
             return parse(sql, self.databases.names(question.database))
@@ -210,7 +210,7 @@ UNREACHABLE, _NOT_ASKED = "the database cannot be opened", "not asked: "
 
 
 def describe_unanswered(errors: Sequence[str]) -> str:
-    """Return how many of all verdicts' errors are on no answer, and why; empty if none are."""
+    """Describe how many questions have no answer, and why; return '' if all have one."""
     reasons = [error for error in errors if error.startswith((UNREACHABLE, _NOT_ASKED))]
     count = f"questions without an answer: {len(reasons)} of {len(errors)}"
     why = "".join(reasons[:1]).removeprefix(_NOT_ASKED)
@@ -218,7 +218,7 @@ def describe_unanswered(errors: Sequence[str]) -> str:
 
 
 class StrictJudge(ClosingContext):
-    """A judge that compares results with all accepted gold queries, on all suite databases.
+    """A judge that compares results with all gold queries' results, on every suite database.
 
     Rows are multisets, columns match jointly by content, order counts only if the gold's outermost level orders and
     then up to ties, of rows tied at its LIMIT any will do, numbers have a tolerance, DISTINCT stays, NULL equals NULL
@@ -260,16 +260,16 @@ class StrictJudge(ClosingContext):
         return replace(verdict, ex=is_same, valid=True)
 
     def get_gold_table(self, question: GoldTurn) -> Table | None:
-        """Return the first gold's result on the schema's first database; None if it does not run."""
+        """Return the first gold query's result on the schema's main database; None if it fails."""
         try:
-            return self._gold(self._dataset.place(question.database), question.golds[0]).table
+            return self._gold(self._dataset.locate(question.database), question.golds[0]).table
         except (QueryError, DatabaseUnavailable):
             return None
 
     def find_expected_results(self, question: GoldTurn) -> dict[str | Path, list[ExpectedResult]] | str:
         """Return the gold queries' results by database, or why they cannot be used."""
         try:
-            location = self._dataset.place(question.database)
+            location = self._dataset.locate(question.database)
             files = list_suite_files(location, question.database) if isinstance(location, Path) else [location]
             return {file: [self._gold(file, gold) for gold in question.golds] for file in files}
         except (Unfit, QueryRejected) as error:
@@ -282,29 +282,29 @@ class StrictJudge(ClosingContext):
     def _has_expected_result(self, file: str | Path, sql: str, golds: list[ExpectedResult]) -> bool:
         # One row more than any gold has tells as much as all of them.
         most = max(len(gold.table.rows) for gold in golds)
-        table = self._databases.at(file).execute(sql, replace(GOLD_LIMITS, rows=most + 1))
+        table = self._databases.open(file).execute(sql, replace(GOLD_LIMITS, rows=most + 1))
         return any(gold.allows(table) for gold in golds)
 
     def _run_gold_query(self, file: str | Path, sql: str) -> ExpectedResult:
-        return compute_expected_result(self._databases.at(file), sql)
+        return compute_expected_result(self._databases.open(file), sql)
 
 
 class BirdJudge(ClosingContext):
     """A judge that compares sets of rows with the first gold query's, as BIRD's script does."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self._databases = OfficialDatabases(dataset.database, seconds=30.0)
+        self._databases = OfficialDatabases(dataset.find_file, seconds=30.0)
         self.close = self._databases.close
 
     def judge(self, question: GoldTurn, sql: str) -> Verdict:
         """Judge one prediction."""
         try:
             file = self._databases.locate(question.database)
-            gold = self._databases.gold_rows(file, question.golds[0])
+            gold = self._databases.fetch_gold_rows(file, question.golds[0])
         except (QueryFailed, DatabaseUnavailable) as error:
             return Verdict(question, sql, hardness=question.level, error=str(error))
         try:
-            got = self._databases.rows(file, sql) if sql.strip() else None
+            got = self._databases.fetch_rows(file, sql) if sql.strip() else None
             error = "" if got is not None else "no prediction"
         except (sqlite3.Error, ValueError, OverflowError) as failure:
             got, error = None, str(failure)
@@ -355,7 +355,7 @@ def classify_error(verdict: Verdict, clauses: ClauseJudge) -> ErrorClass | None:
         return "does not run"
     if verdict.em:
         return "DB value"
-    query, gold = clauses.read(question, sql), clauses.read(question, question.golds[0])
+    query, gold = clauses.parse_query(question, sql), clauses.parse_query(question, question.golds[0])
     if query is None or gold is None or len(query.outputs) <= len(gold.outputs):
         return "logic"
     other_clauses = set(clauses.find_prediction_differences(question, sql)) - {"select", "keywords"}

@@ -215,7 +215,7 @@ def find_confidence_level(answers: Sequence[tuple[float, bool]], alpha: float, c
 
 
 def find_least_sample_sizes(alpha: float, risk: float, max_size: int) -> list[int]:
-    """Return the least sample sizes that prove the bound with 0, 1, 2... wrong answers."""
+    """Return the least samples that prove at most `alpha` wrong, with 0, 1, 2... errors seen."""
     sizes: list[int] = []
     while (size := _find_next_sample_size(len(sizes), sizes[-1] + 1 if sizes else 1, alpha, risk)) <= max_size:
         sizes.append(size)

@@ -255,7 +255,7 @@ class _QueryParser:
             raise Unparsed(f"expected {token} at token {self._place}")
 
     def _read_from_clause(self) -> tuple[tuple[str | EMQuery, ...], Conditions]:
-        """Read the tables and ON conditions after the next FROM, even if a subquery has that FROM."""
+        """Read the tables and ON conditions after the next FROM, even if that is a subquery's."""
         self._place = self._tokens.index("from", self._place) + 1
         tables: list[str | EMQuery] = []
         units: list[ConditionUnit] = []

@@ -57,10 +57,10 @@ def execute_and_compare(answer: str, gold: str, database: str, databases: Offici
     outcome = ExecutionOutcome(True) if answer.strip() else ExecutionOutcome(False, "no prediction")
     for file in list_suite_files(databases.locate(database), database):
         # Once the prediction is wrong, the gold alone: whether it runs must not hang on what it is compared with.
-        gold_rows = databases.gold_rows(file, reference)
+        gold_rows = databases.fetch_gold_rows(file, reference)
         if outcome.same and prediction != reference:
             try:
-                rows = databases.rows(file, prediction, limit=len(gold_rows) + 1)
+                rows = databases.fetch_rows(file, prediction, limit=len(gold_rows) + 1)
             except (sqlite3.Error, ValueError, OverflowError) as error:
                 outcome = ExecutionOutcome(False, str(error))
             else:
@@ -126,7 +126,7 @@ class OfficialDatabases(ClosingContext):
         self._seconds = seconds
         self._deadline = float("inf")
         self._connections: dict[Path, sqlite3.Connection] = {}
-        self._cached_rows = lru_cache(64)(self.rows)
+        self._cached_rows = lru_cache(64)(self.fetch_rows)
         self.names = cache(self._read_schema_names)
 
     def _read_schema_names(self, database: str) -> SchemaNames:
@@ -157,14 +157,14 @@ class OfficialDatabases(ClosingContext):
         ]
         return group_foreign_keys(ids, [(start, end) for start, end in pairs if start is not None and end is not None])
 
-    def gold_rows(self, file: Path, sql: str) -> Rows:
+    def fetch_gold_rows(self, file: Path, sql: str) -> Rows:
         """Return all rows of a gold query; the rows of recent gold queries are cached."""
         try:
             return self._cached_rows(file, sql)
         except (sqlite3.Error, ValueError, OverflowError) as error:
             raise QueryFailed(f"the gold query does not run on {file.name}: {error}: {sql}") from error
 
-    def rows(self, file: Path, sql: str, limit: int | None = None) -> Rows:
+    def fetch_rows(self, file: Path, sql: str, limit: int | None = None) -> Rows:
         """Run one statement; return at most `limit` rows, or [] if the statement would write."""
         connection = self._get_open_connection(file)
         self._deadline = time.monotonic() + self._seconds
@@ -179,7 +179,7 @@ class OfficialDatabases(ClosingContext):
                 return []
             if "Could not decode to UTF-8" in str(error) and connection.text_factory is str:
                 connection.text_factory = decode_ignoring_errors
-                return self.rows(file, sql, limit)
+                return self.fetch_rows(file, sql, limit)
             raise
         finally:
             if connection.in_transaction:

@@ -110,13 +110,13 @@ class _TurnRequests:
 _requests: ContextVar[_TurnRequests] = ContextVar("requests")
 
 
-async def watch_turn(turn: GoldTurn, take: Awaitable[TurnRecord]) -> TurnRecord:
-    """Await a turn's record; what is out of reach counts as not asked, another error as wrong."""
+async def watch_turn(turn: GoldTurn, pending_record: Awaitable[TurnRecord]) -> TurnRecord:
+    """Await a turn's record: not asked if the model is unreachable, wrong after other errors."""
     _question.set(turn)
     requests = _TurnRequests()
     token = _requests.set(requests)
     try:
-        record = await take
+        record = await pending_record
     except Exception as error:  # noqa: BLE001 - a crash is a wrong answer, and the other questions still count
         record = make_failure_record(turn, error)
     finally:
@@ -176,7 +176,7 @@ REPLAY_SETTINGS = {
 
 
 class ReplayModel(BaseChatModel):
-    """A model that replies with recorded SQL: file 1 for a turn's first query, and so on.
+    """A model that replies with recorded SQL: file N has the reply for a turn's Nth query.
 
     So the files play drafts that are written side by side, in the order of their numbers whichever is asked for first,
     or a draft and its revisions; the last file goes on for ever. The second try for a reply that could not be used gets
@@ -210,7 +210,7 @@ def make_replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
     files = str(spec.model).removeprefix(REPLAY).split(",")
     if not all(map(str.strip, files)):
         raise SettingsError(f"model {spec.model!r} does not name a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
-    selection = dataset.without(spec.without).first(spec.limit)
+    selection = dataset.without(spec.without).head(spec.limit)
     return ReplayModel(files=[read_predictions(Path(file), dataset, selection) for file in files])
 
 
@@ -254,7 +254,7 @@ class AgentAnswerer:
         for resource in filter(None, (*self._agents.values(), self._store)):
             resource.close()
 
-    async def answers(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    async def answer(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the records of the turns that are not in `records`."""
         to_do = [turn for turn in turns if turn.id not in records]
         if self.history == "gold":
@@ -300,7 +300,7 @@ class AgentAnswerer:
         if len(self._agents) >= _MAX_AGENTS and idle:
             self._agents.pop(idle[0]).close()
         agent = SQLAgent(
-            self.dataset.place(database),
+            self.dataset.locate(database),
             model=self.model,
             settings=self.settings,
             examples=self._store,
@@ -395,14 +395,14 @@ class TurnByTurnAnswerer:
     def __post_init__(self) -> None:
         """Prepare what all turns share."""
 
-    async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
+    async def answer_turn(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
         """Answer one turn, given the turns before it."""
         raise NotImplementedError
 
     def close(self) -> None:
         """Do nothing: no database stays open."""
 
-    async def answers(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    async def answer(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the records of the turns that are not in `records`."""
         past: list[PastTurn] = []
         for turn in turns:
@@ -420,8 +420,8 @@ class TurnByTurnAnswerer:
         start = time.perf_counter()
         result, error = PlainResult((), ()), "no query"
         attempts: list[dict[str, object]] = []
-        with Database.open(self.dataset.database(turn.database)) as database:
-            reply = await self.take(prompt_turn, past, database)
+        with Database.open(self.dataset.find_file(turn.database)) as database:
+            reply = await self.answer_turn(prompt_turn, past, database)
             seconds = round(time.perf_counter() - start, 4)
             for sql in reply.queries or filter(None, (reply.sql,)):
                 result, error = PlainResult((), ()), None

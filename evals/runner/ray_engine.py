@@ -35,7 +35,7 @@ except ImportError as error:
 
 @contextmanager
 def start_ray(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None) -> Generator[Answerer]:
-    """Yield an answerer on a Ray cluster: RAY_ADDRESS's, a joined one, or a local one.
+    """Yield an answerer on a Ray cluster: at RAY_ADDRESS, already joined, or on this machine.
 
     There are no more workers than `jobs`, nor than processors; the folder `annotations` is on each node.
     """
@@ -72,12 +72,12 @@ class _WorkerPool:
         self._workers = workers
         self._busy = [0] * len(workers)
 
-    async def answers(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    async def answer(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the records of one interaction from the least busy worker."""
         number = self._busy.index(min(self._busy))
         self._busy[number] += 1
         try:
-            async for reference in self._workers[number].answers.remote(turns, records):
+            async for reference in self._workers[number].answer.remote(turns, records):
                 yield await reference
         except RayError as error:
             reason = str(error).strip().splitlines()[-1:] or [type(error).__name__]
@@ -99,8 +99,8 @@ class _AnswerWorker:
     def __init__(self, spec: RunSpec, dataset: Dataset, cache: Any, annotations: Path | None) -> None:
         self._answering = make_answerer(spec, dataset, _RemoteReplyCache(cache), annotations)
 
-    async def answers(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        async for record in self._answering.answers(turns, records):
+    async def answer(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        async for record in self._answering.answer(turns, records):
             yield record
 
 

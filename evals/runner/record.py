@@ -78,7 +78,7 @@ class TurnRecord:
 
     @property
     def was_asked(self) -> bool:
-        """Whether model and database were in reach, so that the record has an answer."""
+        """Whether model and database could be reached, so that the record has an answer."""
         return self.status != NOT_ASKED
 
     @property
@@ -101,7 +101,7 @@ class TurnRecord:
 class Answerer(Protocol):
     """A source of answers to any number of interactions at once."""
 
-    def answers(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+    def answer(self, turns: Sequence[GoldTurn], records: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the missing records of one interaction's turns in order, as soon as each is ready.
 
         Nothing follows a turn that could not be asked if later turns build on its answer. `records` are those that
@@ -113,6 +113,6 @@ class Answerer(Protocol):
 
 
 def make_failure_record(turn: GoldTurn, error: Exception) -> TurnRecord:
-    """Return the record of a turn that ended with an error: wrong, unless no database was there."""
+    """Return the record of a failed turn: counted wrong, or not asked if there is no database."""
     text = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
     return TurnRecord(turn.id, "", NOT_ASKED if isinstance(error, DatabaseUnavailable) else "failed", text=text)

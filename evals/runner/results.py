@@ -88,7 +88,7 @@ def get_used_model_name(model: str | None, base_url: str | None) -> str:
 
 
 def add_model_records(results: Mapping[str, Any], path: Path) -> bool:
-    """Add a line per judged database to the record of models; return whether there is one.
+    """Append a line per judged database to the record of models; return whether any was added.
 
     What is to be declined does not count, nor a question without usable gold. Tries at a question count once, as right
     if all of them are.
@@ -123,7 +123,7 @@ def get_short_database_name(database: str) -> str:
 
 @dataclass(frozen=True)
 class RunResults:
-    """The results of a run, or of a vote among several."""
+    """The results of a run, or of a majority vote among several runs."""
 
     dataset: Dataset  # its questions
     answers: Sequence[JudgedAnswer]  # in their order, with strict verdicts, or a trial's
@@ -147,8 +147,8 @@ class RunResults:
                 if not record.linked:
                     continue
                 with suppress(DatabaseUnavailable):
-                    location = self.dataset.place(verdict.question.database)
-                    yield verdict.question.golds[0], databases.at(location).schema(), record
+                    location = self.dataset.locate(verdict.question.database)
+                    yield verdict.question.golds[0], databases.open(location).schema(), record
 
     @cached_property
     def linking(self) -> dict[str, float]:
@@ -156,7 +156,7 @@ class RunResults:
         return compute_mean_redundancy((sql, schema, record.linked) for sql, schema, record in self.find_linked_turns())
 
     def as_json(self, spec: RunSpec, seconds: float = 0.0, rulings: Sequence[Ruling] = ()) -> dict[str, Any]:
-        """Return the contents of `results.json`; `seconds` is the wall time of this start."""
+        """Return the contents of `results.json`; `seconds` is the wall time since the last start."""
         by_id = {verdict.question.id: verdict for verdict in self.official}
         records = [record for record, _ in self.answers]
         tokens = [record.tokens for record in records]
@@ -191,7 +191,7 @@ class RunResults:
 def _describe_turn(
     record: TurnRecord, verdict: Verdict, official: Verdict | None, judge: StrictJudge, conversational: bool
 ) -> dict[str, Any]:
-    """Return a question with its answer and verdict, as results.json has it."""
+    """Return a question with its answer and verdict, as stored in results.json."""
     question, kind = verdict.question, classify_error(verdict, judge.clauses) if official else None
     gold = judge.get_gold_table(question) if official else None
     return {

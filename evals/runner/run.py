@@ -81,7 +81,7 @@ class RunJournal(ClosingContext):
         """Close the file, and release the file's lock."""
         self._file.close()
 
-    def add(self, record: TurnRecord) -> None:
+    def append(self, record: TurnRecord) -> None:
         """Append a record; the record is on disk when this returns."""
         if record.id in self.records:
             raise SettingsError(f"{self._path}: question {record.id} was answered twice")
@@ -261,7 +261,7 @@ def run_evaluation(
         SettingsError: The folder holds another run or a trial, settings are wrong, or the engine is not installed.
     """
     settings = make_run_settings(spec, dataset)
-    part = part or dataset.without(spec.without).first(spec.limit)
+    part = part or dataset.without(spec.without).head(spec.limit)
     check_output_folder(spec, dataset, part, out)
     if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} contains a trial: name another folder with --out")
@@ -344,8 +344,8 @@ class _EvaluationRun:
             if not open_turns:
                 continue
             reason = ""
-            async for record in self.answering.answers(turns, records):
-                self.journal.add(record)
+            async for record in self.answering.answer(turns, records):
+                self.journal.append(record)
                 self.failures_in_a_row = 0 if record.was_asked else self.failures_in_a_row + 1
                 if self.failures_in_a_row == GIVE_UP_AFTER:
                     raise RunStopped(
@@ -360,11 +360,11 @@ class _EvaluationRun:
                 await self._judge_record(turn, TurnRecord(turn.id, "", NOT_ASKED, text=reason))
 
     def _is_current(self, turn: GoldTurn, record: TurnRecord | None) -> bool:
-        """Whether an earlier start's answer has rows that its query still gives, in any order."""
+        """Whether the query of a stored answer still returns the stored rows, in any order."""
         if not (record and record.sql) or uses_code_result(self.settings):  # whose rows are no query's
             return True
         try:
-            table = self.databases.at(self.dataset.place(turn.database)).execute(record.sql, self.settings.limits)
+            table = self.databases.open(self.dataset.locate(turn.database)).execute(record.sql, self.settings.limits)
         except DatabaseUnavailable:
             return True  # judging says so
         except QueryError:

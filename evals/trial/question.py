@@ -112,7 +112,7 @@ class TrialTurn(BaseModel):
             raise ValueError("must: ask_back with a condition needs a reply, which the agent gets when it asks back")
         return self
 
-    def find_refusal(self, table: Table) -> str:
+    def explain_mismatch(self, table: Table) -> str:
         """Return why a result violates `value`, `rows` or `columns`, or ''."""
         if self.value is not None:
             expected, row = parse_value(self.value), table.rows[0] if len(table.rows) == 1 else ()

@@ -1,4 +1,4 @@
-"""Trials: own questions asked, judged, compared with the last trial, and bounds from them."""
+"""Trials: questions of your own asked and judged, compared, and used to set trust bounds."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class TrialJudge:
         outcomes = map(self._get_outcome, turn.sql)
         expected = [outcome for outcome in outcomes if isinstance(outcome, ExpectedResult)]
         if not expected or any(outcome.allows(table) for outcome in expected):
-            reason = turn.find_refusal(table)
+            reason = turn.explain_mismatch(table)
         elif len(expected[0].table.rows) != len(table.rows):
             reason = f"it gives {format_row_count(table)}, not {len(expected[0].table.rows)}"
         elif (width := len(expected[0].table.columns)) != len(table.columns):
@@ -292,7 +292,7 @@ def compare_trials(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[st
 def fit_trust_bound(
     trial: TrialOptions, labels: Path | None, alpha: float, certainty: float, out: Path, file: Path, listener: Listener
 ) -> TrustBound:
-    """Ask a trial's questions, and save the trust bound that the answers support.
+    """Ask a trial's questions, and save the lowest confidence at which answers are trusted.
 
     Without `labels`, they are the answers that were approved or corrected. At most a share `alpha` of the trusted
     answers is wrong, with that certainty.
@@ -346,7 +346,7 @@ def _normalize_question(question: str) -> str:
 
 
 def _read_approved_answers(agent: SQLAgent) -> list[TrialQuestion]:
-    """Return the answers that a person approved or corrected, as questions accepting them."""
+    """Return trial questions that accept the answers which a person approved or corrected."""
     database = agent.resources.database
     identity, store = database_identity(database), agent.resources.examples.open_own_store()
     queries: dict[str, tuple[str, list[str]]] = {}

@@ -72,7 +72,7 @@ async def get_chart(
     measure: Annotated[int | None, Query(ge=0, le=10_000, description="The only column to measure, from 0.")] = None,
 ) -> dict[str, Any] | None:
     """Return a turn's chart as a Vega-Lite specification; null if none fits."""
-    answer = await asker.answer(await asker.turn(id_))
+    answer = await asker.deliver_answer(await asker.turn(id_))
     chart = None if answer is None else verbs.chart(answer, kind, measure)
     return None if chart is None else make_spec(chart)
 
@@ -95,14 +95,14 @@ async def export_rows(
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile())
 
-        def write(stop: Cancellation) -> None:
+        def write_file(stop: Cancellation) -> None:
             if sort is None and not search:
                 verbs.export(answer, resources, file, form, rows=rows, cancellation=stop)
             else:
                 results.export(PagedAnswer(id_, answer, resources, row_limit, row_limit, stop), view, file, form)
             file.seek(0)
 
-        await asker.run_query(write)
+        await asker.run_query(write_file)
         cleanup = stack.pop_all()
 
     def read_chunks() -> Iterator[bytes]:
@@ -131,7 +131,7 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
     if body.kind == "approve":
         fields = {"saved": _dump_saved_answer(await asker.approve(turn, body.question))}
     elif body.kind == "note":
-        entry = await asker.run_query(partial(_save_note, turn, body, asker))
+        entry = await asker.run_query(partial(_save_definition, turn, body, asker))
         fields = {"entry": asdict(replace(entry, unchecked=IN_ENGLISH.say_error(entry.unchecked)))}
     elif body.kind == "down":
         await asker.call_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
@@ -146,7 +146,7 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
     return {"kind": body.kind, **fields}
 
 
-def _save_note(turn: StoredTurn, body: FeedbackBody, asker: Asker, cancellation: Cancellation) -> Entry:
+def _save_definition(turn: StoredTurn, body: FeedbackBody, asker: Asker, cancellation: Cancellation) -> Entry:
     """Save a definition: a person's own, or one that the turn proposes."""
     if not body.number:
         return verbs.note(body.text, asker.agent.resources, cancellation)
@@ -170,7 +170,7 @@ async def edit_lesson(id_: _LessonId, body: LessonBody, asker: AskerHere) -> Non
 
 
 @router.delete("/lessons/{id_}", status_code=204)
-async def forget(id_: _LessonId, asker: AskerHere) -> None:
+async def delete_lesson(id_: _LessonId, asker: AskerHere) -> None:
     """Remove a saved answer or a definition."""
     await asker.run_query(lambda _: verbs.forget(id_, asker.agent.resources))
 

@@ -28,7 +28,7 @@ def check_storable_text(value: Any) -> Any:
 
 
 class StorableModel(BaseModel):
-    """A model whose texts have only characters that every store can keep."""
+    """A pydantic model whose texts have only characters that every database can store."""
 
     _storable = field_validator("*")(check_storable_text)
 
@@ -119,7 +119,7 @@ class LessonBody(RequestBody):
     text: Annotated[str, Field(min_length=1, max_length=50_000, description="The new question, SQL or meaning.")]
 
 
-class TokenBody(RequestBody):
+class SignInBody(RequestBody):
     """The request body with the server's token, which begins a browser session."""
 
     token: Annotated[str, Field(max_length=1_000)]

@@ -109,7 +109,7 @@ async def _begin_chat_turn(question: str, body: ChatBody, asker: Asker) -> Runni
     texts = _list_texts(body.messages[:-1])
     thread = await asker.call_store(TurnStore.find_chat_thread, _hash_chat(texts)) if texts else None
     if thread is not None:
-        return await asker.begin(TurnRequest(asker.owner, thread.id, question, watched=body.stream))
+        return await asker.begin_turn(TurnRequest(asker.owner, thread.id, question, watched=body.stream))
     lines = (f"{'Asked' if role == 'user' else 'Answered'} before: {text[:1_000]}" for role, text in texts[-_HISTORY:])
     notes = "\n".join(lines).replace("\0", "")
     return await asker.begin_thread("chat", TurnRequest(asker.owner, "", question, notes, watched=body.stream))
@@ -120,7 +120,7 @@ def _list_texts(messages: list[ChatMessage]) -> list[tuple[str, str]]:
 
 
 async def _write_reply(answer: Answer, messages: list[ChatMessage], thread: str, asker: Asker) -> str:
-    """Render an answer as a reply, and store the digest by which the chat continues."""
+    """Return an answer as chat text, and store the digest that identifies the chat later."""
     text = asker.mask_json(render_answer_markdown(await asker.get_sendable_answer(answer), _ROWS))
     await asker.call_store(TurnStore.store_digest, thread, _hash_chat([*_list_texts(messages), ("assistant", text)]))
     return text

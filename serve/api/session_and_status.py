@@ -18,7 +18,7 @@ from ...tools.labels import ACCEPTED, choose_locale, list_labels
 from ...tools.measures import drop_unit
 from ..server import AskerHere, ServerHere
 from ..sign_in import COOKIE, Unauthorized
-from .bodies import TokenBody
+from .bodies import SignInBody
 
 router = APIRouter(tags=["looking"])
 
@@ -27,7 +27,7 @@ router = APIRouter(tags=["looking"])
 async def get_schema(asker: AskerHere) -> Response:
     """Return the tables and columns that this person may see, with samples and file notices."""
     people = asker.server.sign_in
-    await people.prepare(asker.agent)
+    await people.prepare_indexes(asker.agent)
 
     def make_schema_response() -> JSONResponse:
         schema = asdict(verbs.tables(asker.agent.resources))
@@ -39,7 +39,7 @@ async def get_schema(asker: AskerHere) -> Response:
                 column["words"] = drop_unit(column["name"], names)
         return JSONResponse(jsonable_encoder(schema))
 
-    return await people.read(make_schema_response)
+    return await people.run_in_thread(make_schema_response)
 
 
 @router.get("/me")
@@ -67,7 +67,7 @@ async def get_me(asker: AskerHere) -> dict[str, Any]:
 
 
 @router.post("/session", status_code=204)
-async def begin_session(body: TokenBody, request: Request, server: ServerHere) -> Response:
+async def begin_session(body: SignInBody, request: Request, server: ServerHere) -> Response:
     """Start a browser session if the token is right; scripts cannot read the session cookie."""
     if not server.sign_in.is_server_token(body.token):
         raise Unauthorized("wrong token")
@@ -99,7 +99,7 @@ async def get_health() -> dict[str, str]:
 async def check_ready(server: ServerHere) -> dict[str, str]:
     """Check that the database answers and that conversations can be stored."""
     await asyncio.to_thread(server.agent.resources.database.execute, "SELECT 1")
-    await server.check()
+    await server.check_storage()
     return {"status": "ready"}
 
 

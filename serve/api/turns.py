@@ -36,8 +36,8 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 @router.post("/ask", response_class=JSONResponse)
 async def ask(body: AskBody, asker: AskerHere) -> Response:
     """Answer a single question, as `tableturn ask --json` does."""
-    turn = await asker.begin(TurnRequest(asker.owner, "", body.question, body.notes))
-    return await _make_turn_response(turn, asker, alone=True)
+    turn = await asker.begin_turn(TurnRequest(asker.owner, "", body.question, body.notes))
+    return await _make_turn_response(turn, asker, answer_only=True)
 
 
 @router.post("/threads/{thread}/turns", response_model=TurnReply, responses=_EVENTS)
@@ -48,7 +48,7 @@ async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str =
     """
     question = body.question.model_dump(exclude_defaults=True) if isinstance(body.question, Decision) else body.question
     request = TurnRequest(asker.owner, thread, question, body.notes, body.approve, STREAM in accept, leave=body.leave)
-    return await _make_turn_response(await asker.begin(request), asker)
+    return await _make_turn_response(await asker.begin_turn(request), asker)
 
 
 @router.post("/turns/{id_}/again", response_model=TurnReply, responses=_EVENTS)
@@ -61,12 +61,12 @@ async def ask_again(id_: str, asker: AskerHere, body: AskAgainBody | None = None
     approve = turn.approve or False if body is None or body.approve is None else body.approve
     question, is_watched = turn.decision or turn.question, STREAM in accept
     request = TurnRequest(asker.owner, turn.thread, question, turn.notes, approve, is_watched, turn.wording or "")
-    return await _make_turn_response(await asker.begin(request), asker)
+    return await _make_turn_response(await asker.begin_turn(request), asker)
 
 
 @router.get("/turns/{id_}/events", response_class=StreamingResponse, responses=_EVENTS)
 async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")) -> Response:
-    """Stream a turn's events after `Last-Event-ID`; only the last if it ended or runs elsewhere."""
+    """Stream a turn's events; only the last one if the turn ended or another worker runs it."""
     running_turn = asker.server.turns.get(id_)
     if running_turn is not None and running_turn.request.owner == asker.owner:
         is_small = last_event_id.isdecimal() and len(last_event_id) < 10
@@ -77,9 +77,9 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
         turn = await render_turn(await asker.server.turns.wait_for_remote_turn(asker.owner, id_), asker)
         if turn["answer"] is not None:
             fields = {name: turn[name] for name in ("answer", "choices", "page", "dates")}
-            yield _format_sse(1, {"event": "answer", "turn": id_, **fields})
+            yield _encode_event(1, {"event": "answer", "turn": id_, **fields})
         elif turn["status"] != "running":
-            yield _format_sse(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
+            yield _encode_event(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
 
     return make_event_stream_response(yield_final_event())
 
@@ -94,7 +94,7 @@ async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
 
 async def render_turn(turn: StoredTurn, asker: Asker, rows: int | None = None) -> dict[str, Any]:
     """Return a turn as JSON, with at most `rows` rows of the answer."""
-    answer = await asker.answer(turn)
+    answer = await asker.deliver_answer(turn)
     content: dict[str, Any] = {"answer": None, "choices": [], "page": None, "dates": {}}
     if answer is not None:
         content = render_answer(answer)
@@ -106,14 +106,14 @@ async def render_turn(turn: StoredTurn, asker: Asker, rows: int | None = None) -
     return {name: fields[name] for name in TurnReply.model_fields}
 
 
-async def _make_turn_response(turn: RunningTurn, asker: Asker, *, alone: bool = False) -> Response:
-    """Return the events of a turn; or the turn once it is done, `alone` only its answer."""
+async def _make_turn_response(turn: RunningTurn, asker: Asker, *, answer_only: bool = False) -> Response:
+    """Stream the events of a watched turn; wait for another one, and return it or its answer."""
     if turn.request.watched:
         return _stream_turn_events(turn, 0)
     status = 200
     try:
         answer = await turn.wait()
-        reply = answer.to_dict() if alone else await render_turn(turn.record, asker)
+        reply = answer.to_dict() if answer_only else await render_turn(turn.record, asker)
     except TableturnError as error:
         kind = type(error).__name__
         reply, status = make_error(kind, str(error)), find_http_status(kind)
@@ -123,14 +123,14 @@ async def _make_turn_response(turn: RunningTurn, asker: Asker, *, alone: bool = 
 def _stream_turn_events(turn: RunningTurn, last_number: int) -> Response:
     async def yield_encoded_events() -> AsyncIterator[bytes]:
         if not last_number:
-            yield _format_sse(0, {"event": "begun", "turn": turn.id, "thread": turn.request.thread})
+            yield _encode_event(0, {"event": "begun", "turn": turn.id, "thread": turn.request.thread})
         async for number, event in turn.watch(last_number):
-            yield _format_sse(number, event)
+            yield _encode_event(number, event)
 
     return make_event_stream_response(yield_encoded_events(), {TURN_HEADER: turn.id})
 
 
-def _format_sse(number: int, event: dict[str, Any]) -> bytes:
+def _encode_event(number: int, event: dict[str, Any]) -> bytes:
     return format_sse_event(data_str=json.dumps(event, ensure_ascii=False), event=event["event"], id=str(number))
 
 
@@ -196,10 +196,10 @@ async def delete_thread(thread: str, asker: AskerHere) -> None:
 
     A turn that runs in it is ended first.
     """
-    await asker.server.delete(asker.owner, thread)
+    await asker.server.delete_conversations(asker.owner, thread)
 
 
 @threads.delete("/me", status_code=204)
 async def delete_me(asker: AskerHere) -> None:
     """Delete the signed-in person's conversations and questions; keep saved answers and notes."""
-    await asker.server.delete(asker.owner)
+    await asker.server.delete_conversations(asker.owner)

@@ -40,7 +40,7 @@ def verdict_of(league: Dataset, rulings: list[Ruling], sql: str) -> tuple[str | 
     question = league.questions[2]
     with StrictJudge(league) as judge, Adjudicator(league, rulings) as adjudicator:
         judged = judge.judge(question, sql)
-        found = adjudicator.outcome(question, sql, judged.ex, judged.valid)
+        found = adjudicator.judge_answer(question, sql, judged.ex, judged.valid)
     return found.verdict, found.basis
 
 
@@ -182,10 +182,10 @@ def test_golds_with_split_operators_are_judged_as_the_evaluator_runs_them(league
     """CoSQL's golds have `> =`: unjoined they would look like errors of syntax."""
     question, split = league.questions[0], "SELECT count(*) FROM player WHERE id > = 1"
     with JudgePromptBuilder(league) as cases:
-        task = cases.task(JudgeCase(question, split, split.replace("> =", "! =")))
+        task = cases.make_task(JudgeCase(question, split, split.replace("> =", "! =")))
     assert (task.first.rows, task.second.rows) == (1, 1)
     assert ">= 1" in task.first.sql
     published = replace(league, questions=(replace(question, golds=(split.replace("> =", ">="),)),))
     said = ruling(split, "wrong", question=question.text, gold=split)
     with Adjudicator(published, [said]) as adjudicator:
-        assert adjudicator.outcome(published.questions[0], "SELECT 5", True, True).verdict == "wrong"
+        assert adjudicator.judge_answer(published.questions[0], "SELECT 5", True, True).verdict == "wrong"

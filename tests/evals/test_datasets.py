@@ -13,9 +13,9 @@ from .conftest import make_database
 
 def test_spider_layout(league: Dataset, spider_root: Path) -> None:
     assert [question.id for question in league.questions] == ["0", "1", "2", "3"]
-    assert league.database("league") == spider_root / "spider" / "database" / "league" / "league.sqlite"
+    assert league.find_file("league") == spider_root / "spider" / "database" / "league" / "league.sqlite"
     with pytest.raises(DatabaseUnavailable, match="no database 'cup'"):
-        league.database("cup")
+        league.find_file("cup")
     assert load_dataset("spider", "dev", spider_root / "spider").questions == league.questions
 
 
@@ -29,8 +29,8 @@ def test_dialogues_use_spiders_databases(spider_root: Path) -> None:
         ("0.1", 1), ("0.2", 2), ("1.1", 1), ("1.2", 2)
     ]  # fmt: skip
     assert dataset.questions[0].golds == ("SELECT count(*) FROM player WHERE goals >= 1",)
-    assert dataset.database("league").is_file()
-    assert [question.id for question in dataset.first(1).questions] == ["0.1", "0.2"]
+    assert dataset.find_file("league").is_file()
+    assert [question.id for question in dataset.head(1).questions] == ["0.1", "0.2"]
 
 
 def test_bird_layout(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_own_questions_in_four_formats(tmp_path: Path) -> None:
         (1, ("SELECT 1",)),
         (2, ("SELECT 2", "SELECT 3")),
     ]
-    assert from_json.database("own.sqlite") == tmp_path / "own.sqlite"
+    assert from_json.find_file("own.sqlite") == tmp_path / "own.sqlite"
     assert read_questions(tmp_path / "q.jsonl").questions == from_json.questions
     assert read_questions(tmp_path / "q.yaml").questions == from_json.questions
     (tmp_path / "q.csv").write_text('question,sql,database\n"How many,\nall told?",SELECT 1,own.sqlite\n')

@@ -21,7 +21,7 @@ from .conftest import DDL, make_database
 
 
 def judged(league: Dataset, predicted: str, gold: str) -> bool:
-    with OfficialDatabases(league.database) as databases:
+    with OfficialDatabases(league.find_file) as databases:
         return execute_and_compare(predicted, gold, "league", databases).same
 
 
@@ -53,7 +53,7 @@ def test_faults_and_all(league: Dataset, predicted: str, gold: str, same: bool) 
 
 
 def test_predictions_change_nothing(league: Dataset, tmp_path: Path) -> None:
-    file = league.database("league")
+    file = league.find_file("league")
     before = file.read_bytes()
     other = tmp_path / "made.db"
     for sql in ("DELETE FROM player", f"ATTACH '{other}' AS o", f"VACUUM INTO '{other}'", "DROP TABLE club"):
@@ -65,7 +65,7 @@ def test_predictions_change_nothing(league: Dataset, tmp_path: Path) -> None:
 
 def test_every_database_of_the_suite_counts(league: Dataset) -> None:
     fewer = DDL.replace("(3, 'Albion', 'Bath')", "(3, 'Albion', 'York')")
-    make_database(league.database("league").parent / "league_variant.sqlite", fewer)
+    make_database(league.find_file("league").parent / "league_variant.sqlite", fewer)
     assert not judged(league, "SELECT count(*) + 1 FROM club WHERE town = 'York'", "SELECT 2")
     assert judged(league, "SELECT count(*) FROM club", "SELECT 3")
 
@@ -77,7 +77,7 @@ def test_a_gold_that_fails_is_said(league: Dataset) -> None:
 
 def test_an_endless_prediction_ends(league: Dataset) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"
-    with OfficialDatabases(league.database, seconds=0.05) as databases:
+    with OfficialDatabases(league.find_file, seconds=0.05) as databases:
         found = execute_and_compare(endless, "SELECT 1", "league", databases)
     assert not found.same
     assert "interrupted" in found.error

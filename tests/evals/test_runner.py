@@ -132,7 +132,7 @@ def test_answers_on_rows_that_have_changed_are_asked_again(
         "trial": ["--db", str(database), "--questions", str(tmp_path / "own.yaml")],
     }
     asking = [command, *about[command], "--model", "offline", "--out", str(out), "--record", "off", "--jobs", "1"]
-    add = RunJournal.add
+    add = RunJournal.append
 
     def stop_before_the_last_question(journal: RunJournal, record: TurnRecord) -> None:
         if len(journal.records) == 3:
@@ -145,7 +145,7 @@ def test_answers_on_rows_that_have_changed_are_asked_again(
         return done.stderr, list(map(json.loads, journal.read_text().splitlines() if journal.exists() else ()))
 
     with monkeypatch.context() as patched:
-        patched.setattr(RunJournal, "add", stop_before_the_last_question)
+        patched.setattr(RunJournal, "append", stop_before_the_last_question)
         _, first = start()
         assert len(first) == 3
         told, again = start()
@@ -298,15 +298,15 @@ def test_a_setting_that_changes_nothing_is_no_other_run(tmp_path: Path) -> None:
 def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with RunJournal(path) as journal:
-        journal.add(TurnRecord("1", "SELECT 1", "converged", rows=((1, None),)))
+        journal.append(TurnRecord("1", "SELECT 1", "converged", rows=((1, None),)))
         with pytest.raises(SettingsError, match="answered twice"):
-            journal.add(TurnRecord("1", "SELECT 2", "converged"))
+            journal.append(TurnRecord("1", "SELECT 2", "converged"))
         with pytest.raises(SettingsError, match="another run"):
             RunJournal(path)
     path.write_bytes(path.read_bytes() + b'{"id": "2", "sql"')
     with RunJournal(path) as journal:
         assert journal.records["1"].rows == ((1, None),)
-        journal.add(TurnRecord("2", "SELECT 2", "converged"))
+        journal.append(TurnRecord("2", "SELECT 2", "converged"))
     assert list(read_journal(path)) == ["1", "2"]
 
 
@@ -351,7 +351,7 @@ def test_a_file_that_goes_away_in_the_middle_of_a_run_is_no_wrong_answer(
         "trial": ["--db", str(league), "--questions", str(tmp_path / "own.yaml")],
     }
     asking = [command, *about[command], "--model", "offline", "--out", str(out), "--record", "off", "--jobs", "1"]
-    add = RunJournal.add
+    add = RunJournal.append
 
     def add_and_lose_the_file(journal: RunJournal, record: TurnRecord) -> None:
         add(journal, record)
@@ -359,7 +359,7 @@ def test_a_file_that_goes_away_in_the_middle_of_a_run_is_no_wrong_answer(
             league.unlink(missing_ok=True)
 
     with monkeypatch.context() as patched:
-        patched.setattr(RunJournal, "add", add_and_lose_the_file)
+        patched.setattr(RunJournal, "append", add_and_lose_the_file)
         done = CliRunner().invoke(app, asking)
     assert done.exit_code == 1, done.output
     assert "run the same command again" in done.stderr
@@ -432,7 +432,7 @@ def test_offline_over_a_few_dialogues(data_dir: Path, tmp_path: Path) -> None:
     answered = run_evaluation(
         RunSpec("sparc", model="offline", limit=4), dataset, tmp_path / "run", jobs=2, listener=silent
     )
-    assert [record.id for record, _ in answered] == [question.id for question in dataset.first(4).questions]
+    assert [record.id for record, _ in answered] == [question.id for question in dataset.head(4).questions]
     assert all(verdict.ex is not None for _, verdict in answered)
 
 

@@ -19,7 +19,7 @@ from tableturn.tools.errors import SettingsError
 def refusal(cells: Sequence[Sequence[Any]], names: Sequence[str] = (), cut: bool = False, /, **accepted: Any) -> str:
     """Why a result is not accepted."""
     table = Table(tuple(names), (), tuple(map(tuple, cells)), cut, 0.0)
-    return TrialTurn.model_validate({"question": "How many?", **accepted}).find_refusal(table)
+    return TrialTurn.model_validate({"question": "How many?", **accepted}).explain_mismatch(table)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_things_give_way_in_order() -> None:
 def test_each_cut_takes_one_thing_more(steps: int) -> None:
     everything = PromptParts(SCHEMA, HISTORY, EXAMPLES, values=VALUES)
     total = everything.count_removable_items()
-    left, sentences = everything.cut(min(steps, total))
+    left, sentences = everything.remove_items(min(steps, total))
     assert left.count_removable_items() == total - min(steps, total)
     assert bool(sentences) == (steps > 0)
 
@@ -80,9 +80,9 @@ def test_keys_stay_and_the_least_likely_columns_go_first() -> None:
     columns = tuple(ColumnSchema(name) for name in ("best", "id", "worst"))
     keyed = replace(columns[1], primary_key=1)
     schema = Schema("s", (TableSchema("t", (columns[0], keyed, columns[2])), TableSchema("u", columns[:1])))
-    left, _ = PromptParts(schema).cut(1)
+    left, _ = PromptParts(schema).remove_items(1)
     assert [column.name for column in left.schema.tables[0].columns] == ["best", "id"]
-    left, _ = PromptParts(schema).cut(2)
+    left, _ = PromptParts(schema).remove_items(2)
     assert [column.name for column in left.schema.tables[0].columns] == ["id"]
     assert [column.name for column in left.schema.tables[1].columns] == ["best"], "no table is left without a column"
 
@@ -90,26 +90,26 @@ def test_keys_stay_and_the_least_likely_columns_go_first() -> None:
 def test_unlikely_tables_go_before_the_columns_of_likely_and_requested_ones() -> None:
     tables = tuple(TableSchema(f"t{n}", tuple(ColumnSchema(f"c{m}") for m in range(5))) for n in range(20))
     everything = PromptParts(Schema("s", tables), requested=frozenset({"t19"}))
-    left, sentences = everything.cut(75)
+    left, sentences = everything.remove_items(75)
     shown = {table.name: len(table.columns) for table in left.schema.tables}
     assert shown["t0"] == shown["t19"] == 5
     assert len(shown) < 10
     assert any("tables, the least likely ones" in sentence for sentence in sentences)
-    least, _ = everything.cut(everything.count_removable_items())
+    least, _ = everything.remove_items(everything.count_removable_items())
     assert [table.name for table in least.schema.tables] == ["t19"]
 
 
 def test_a_schema_as_declared_is_not_called_ranked() -> None:
-    _, sentences = PromptParts(SCHEMA, ranked=False).cut(3)
+    _, sentences = PromptParts(SCHEMA, ranked=False).remove_items(3)
     assert any("the last ones" in sentence for sentence in sentences)
 
 
 def test_foreign_keys_stay_as_long_as_their_tables() -> None:
     tables = tuple(TableSchema(name, (ColumnSchema("x"), ColumnSchema("ref"))) for name in ("a", "b"))
     schema = Schema("s", tables, (ForeignKey("b", ("ref",), "a", ("ref",)),))
-    left, _ = PromptParts(schema).cut(2)
+    left, _ = PromptParts(schema).remove_items(2)
     assert left.schema.foreign_keys == schema.foreign_keys
-    left, sentences = PromptParts(schema).cut(3)
+    left, sentences = PromptParts(schema).remove_items(3)
     assert [table.name for table in left.schema.tables] == ["a"]
     assert left.schema.total_tables == 2
     assert any("1 of 2 tables" in sentence for sentence in sentences)

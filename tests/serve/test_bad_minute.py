@@ -271,13 +271,13 @@ def test_counts_of_an_earlier_version_get_wider() -> None:
     try:
         store, owner = TurnStore(place.url), Owner("ada", "shop")
         turn = store.begin_turn(TurnRequest(owner, "", "Who?"))
-        store.spend(Usage(1, 100, 10))
+        store.add_token_usage(Usage(1, 100, 10))
         store.close()
         for table in ("tableturn_turns", "tableturn_spent"):
             for column in ("prompt_tokens", "completion_tokens"):
                 POSTGRES.run(url, f"ALTER TABLE {table} ALTER COLUMN {column} TYPE integer")
         store = TurnStore(place.url)
-        store.spend(Usage(1, 3_000_000_000, 3_000_000_000))
+        store.add_token_usage(Usage(1, 3_000_000_000, 3_000_000_000))
         store.record_heartbeat()
         assert store.count_tokens_today() == (3_000_000_100, 3_000_000_010)
         assert store.get_turn(owner, turn.id).question == "Who?"

@@ -64,8 +64,8 @@ async def test_another_worker_goes_on(kind: str, shop: Path, tmp_path: Path) -> 
             "Who are the customers?",
             "And in Paris?",
         ]
-        three.store.delete(owner, thread)
-        await three.forget((thread,))
+        three.store.delete_threads(owner, thread)
+        await three.delete_checkpoints((thread,))
         assert three.agent.conversation(thread).thread not in [t.id for t in three.store.list_threads(owner)]
     if kind == "sqlite":
         assert os.stat(place.location).st_mode & 0o777 == 0o600

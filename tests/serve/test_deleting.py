@@ -92,11 +92,11 @@ def test_a_worker_that_was_silent_writes_nothing_back(tmp_path: Path) -> None:
     thread = store.add_thread(owner).id
     turn = store.begin_turn(Question(owner, thread, "Who?"))
     with pytest.raises(Busy):
-        store.delete(owner, thread)
+        store.delete_threads(owner, thread)
     assert store.get_thread(owner, thread).id == thread, "refused as a whole"
     store.end_turn(turn, "lost")
     kept = store.get_turn(owner, turn.id)
-    store.delete(owner, thread)
+    store.delete_threads(owner, thread)
     with pytest.raises(NotThere):
         store.end_turn(turn, "answered")
     with pytest.raises(NotThere):
@@ -134,9 +134,9 @@ def test_spending_is_of_all_workers(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/store.sqlite"
     one, two = TurnStore(url), TurnStore(url)
     for store, person in ((one, "ada"), (two, "ben"), (one, "ada")):
-        store.spend(Usage(1, 100, 10), person)
+        store.add_token_usage(Usage(1, 100, 10), person)
         store.record_heartbeat()
-    two.spend(Usage(1, 1, 1), "ben")
+    two.add_token_usage(Usage(1, 1, 1), "ben")
     assert one.count_tokens_today() == (300, 30)
     assert (one.count_tokens_today("ada"), two.count_tokens_today("ben")) == ((200, 20), (101, 11))
     assert two.count_tokens_today() == (301, 31), "its own, before it is written"

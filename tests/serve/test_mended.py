@@ -67,7 +67,7 @@ def test_any_number_of_threads_is_deleted(tmp_path: Path) -> None:
         )
     assert len(store.delete_unused_threads("shop", -1)) == 40_001
     store.add_thread(owner)
-    assert len(store.delete(owner)) == 1
+    assert len(store.delete_threads(owner)) == 1
     assert store.list_threads(owner) == []
     store.close()
 
@@ -103,7 +103,7 @@ async def test_a_refused_or_cancelled_question_of_another_door_stores_no_convers
             waits.set()
             await asyncio.Event().wait()
 
-        monkeypatch.setattr(server.sign_in, "prepare", wait)
+        monkeypatch.setattr(server.sign_in, "prepare_indexes", wait)
         beginning = asyncio.create_task(asker.begin_thread("chat", asked))
         await waits.wait()
         beginning.cancel()

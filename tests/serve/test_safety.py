@@ -241,11 +241,11 @@ async def test_bodies_are_bounded(chunked: bool, client: Client) -> None:
 def test_rates() -> None:
     rates = RequestRateLimiter(60)
     for _ in range(10):
-        rates.count("ada", now=0.0)
+        rates.count_request("ada", now=0.0)
     with pytest.raises(TooMany):
-        rates.count("ada", now=0.0)
-    rates.count("bo", now=0.0)
-    rates.count("ada", now=1.5)
+        rates.count_request("ada", now=0.0)
+    rates.count_request("bo", now=0.0)
+    rates.count_request("ada", now=1.5)
 
 
 async def test_a_name_counts_only_from_the_proxy(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
@@ -401,7 +401,7 @@ def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch
     alive.end_turn(again, "answered")
     with pytest.raises(NotThere):
         alive.get_turn(Owner("eve", "shop"), turn.id)
-    assert alive.delete(owner) == (thread,)
+    assert alive.delete_threads(owner) == (thread,)
     dead.close()
     alive.close()
 

@@ -59,10 +59,10 @@ def _read_questions_by_database(options: BenchOptions) -> Iterator[tuple[str, Pa
         some = [turn for turn in strong.asked.questions if turn.interaction.startswith(f"{kept}/")][: options.limit]
         turns = [replace(turn, golds=(strong.drafts[ARM][turn.id],)) for turn in some]
         for database, found in groupby(sorted(turns, key=attrgetter("database")), attrgetter("database")):
-            yield name, strong.asked.database(database), list(found)
+            yield name, strong.asked.find_file(database), list(found)
     with tempfile.TemporaryDirectory() as folder:
-        large = build_large_dataset(load_dataset("spider", "dev", options.folder), Path(folder)).first(options.limit)
-        yield LARGE, large.database(LARGE), large.questions
+        large = build_large_dataset(load_dataset("spider", "dev", options.folder), Path(folder)).head(options.limit)
+        yield LARGE, large.find_file(LARGE), large.questions
 
 
 def _ask_with_stored_replies(case: tuple[str, Path, Sequence[GoldTurn]]) -> Iterator[Row]:
@@ -183,7 +183,7 @@ def measure_langchain_turn_costs(asked: Dataset, drafts: Drafts, *, checks: bool
         past: list[PastTurn] = []
         for turn in turns:
             sql = drafts[turn.id]
-            with Database.open(str(asked.database(turn.database))) as database, suppress(DBAPIError):
+            with Database.open(str(asked.find_file(turn.database))) as database, suppress(DBAPIError):
                 used = find_used_schema_items(sql, database.schema())
                 steps = [
                     ("sql_db_list_tables", {"tool_input": ""}),
@@ -204,7 +204,7 @@ def measure_langchain_turn_costs(asked: Dataset, drafts: Drafts, *, checks: bool
                     return AIMessage("", tool_calls=[{"name": name, "args": arguments, "id": f"call-{done}"}])
 
                 model.script = reply_to_prompt
-                usage = asyncio.run(agent.take(turn, past, database)).usage
+                usage = asyncio.run(agent.answer_turn(turn, past, database)).usage
                 found[turn.id] = (usage.llm_calls, usage.prompt_tokens)
             past.append(PastTurn(turn.text, sql=sql))
     return found
@@ -302,7 +302,7 @@ def _rewrite_question_for_large(question: GoldTurn, spider: Dataset, large: Data
     if question.database in PARTIAL or question.disputed:
         return None
     try:
-        with Database.open(spider.database(question.database)) as own:
+        with Database.open(spider.find_file(question.database)) as own:
             gold = rewrite_for_large_database(question.golds[0], own.schema())
             rows = own.execute(question.golds[0]).rows
         if rows and rows == large.execute(gold).rows:

@@ -62,7 +62,7 @@ def measure_score_speed(options: BenchOptions) -> Figures:
     figures |= {"official_s": round(official, 3), "ratio": round(ours.seconds / official, 3)}
     with tempfile.TemporaryDirectory() as folder:
         for name, queries in group_golds(dataset.questions).items():
-            build_random_suite(dataset.database(name), queries, Path(folder), _SUITE)
+            build_random_suite(dataset.find_file(name), queries, Path(folder), _SUITE)
         with Stopwatch() as ours:
             right = sum(verdict.ex is True for verdict in _judge_predictions(dataset.on(Path(folder)), found))
         official, output = _run_official_evaluator(options.official, [*compared, "--db", folder, "--etype", "exec"])
@@ -114,7 +114,7 @@ def _read_schemas(options: BenchOptions) -> Iterator[tuple[Path, list[str], Path
     dataset = load_dataset("spider", "dev", options.folder)
     with tempfile.TemporaryDirectory() as folder:
         for name, queries in list(group_golds(dataset.questions).items())[: options.limit]:
-            yield dataset.database(name), queries, Path(folder)
+            yield dataset.find_file(name), queries, Path(folder)
 
 
 def _tell_suites(table: DataFrame) -> Figures:

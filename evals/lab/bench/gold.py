@@ -47,7 +47,7 @@ class DatasetDatabases(ClosingContext):
             DatabaseUnavailable: It is missing, or cannot be used.
         """
         if name not in self._open:
-            self._open[name] = self._stack.enter_context(Database.open(self.dataset.place(name)))
+            self._open[name] = self._stack.enter_context(Database.open(self.dataset.locate(name)))
         return self._open[name]
 
     def get(self, name: str) -> Database | None:

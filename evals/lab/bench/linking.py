@@ -56,7 +56,7 @@ _DIALOGUES = 100
 def _read_dialogue_sets(options: BenchOptions) -> Iterator[tuple[str, list[TrainingDialogue]]]:
     with tempfile.TemporaryDirectory() as cache:
         for name in ("sparc", "cosql"):
-            dataset = load_dataset(name, "dev", options.folder).first(options.limit)
+            dataset = load_dataset(name, "dev", options.folder).head(options.limit)
             yield name, read_dialogues(dataset, Path(cache))
 
 
@@ -120,7 +120,7 @@ def _read_large_schema_dialogues(options: BenchOptions) -> Iterator[_InCrowd]:
     """Yield dialogues with one schema of all databases' tables, padded with made-up tables."""
     dataset, train = load_dataset("sparc", "dev", options.folder), load_dataset("spider", "train", options.folder)
     with tempfile.TemporaryDirectory() as cache:
-        dialogues = read_dialogues(dataset.first(options.limit or _DIALOGUES), Path(cache))
+        dialogues = read_dialogues(dataset.head(options.limit or _DIALOGUES), Path(cache))
     schemas = {dialogue.database.names.schema.name: dialogue.database.names.schema for dialogue in dialogues}
     with DatasetDatabases(train) as databases:
         for name in dict.fromkeys(question.database for question in train.questions):

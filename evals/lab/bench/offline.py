@@ -59,7 +59,7 @@ def _read_dev_sets(options: BenchOptions) -> Iterator[Dataset]:
         dataset = load_dataset(name, "dev", options.folder)
         if any(question.database in PARTIAL for question in dataset.questions):
             dataset = dataset.without(PARTIAL)
-        yield dataset.first(options.limit)
+        yield dataset.head(options.limit)
 
 
 def _answer_and_judge_questions(dataset: Dataset) -> Iterator[Row]:
@@ -114,7 +114,7 @@ def _answer_on_engines(options: BenchOptions) -> Iterator[Row]:
     for question in dataset.questions[::step][: options.limit]:
         by_database[question.database].append(question)
     for name, questions in by_database.items():
-        path = dataset.database(name)
+        path = dataset.find_file(name)
         if any(not reference.kept for table in read_tables(path) for reference in table.references):
             yield {"engine": "left out", "database": name, "right": False}
             continue

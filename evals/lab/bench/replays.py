@@ -65,7 +65,7 @@ def read_published_drafts(data: Path, limit: int | None) -> StoredDrafts:
     whole = load_dataset("spider", "dev", data)
     folder = data / "predictions" / "spider_dev"
     drafts = {name: read_predictions(folder / f"{name}.sql", whole) for name in SYSTEMS}
-    return StoredDrafts(whole.without(PARTIAL).first(limit), drafts)
+    return StoredDrafts(whole.without(PARTIAL).head(limit), drafts)
 
 
 def read_dialogue_drafts(data: Path, dataset: str, systems: Sequence[str], limit: int | None) -> StoredDrafts:
@@ -93,7 +93,7 @@ def read_strong_model_drafts(data: Path, limit: int | None) -> StoredDrafts:
             key, record["database"], record["question"], (record["gold"],), interaction, turn=record["turn"]
         )
     databases = (data / "spider" / "database", data / "kaggle-dbqa" / "database")
-    asked = Dataset(STRONG, "dev", tuple(questions.values()), databases).first(limit)
+    asked = Dataset(STRONG, "dev", tuple(questions.values()), databases).head(limit)
     return StoredDrafts(asked, drafts, {(found["question"], found["sql"]): found["verdict"] for found in verdicts})
 
 

@@ -127,7 +127,7 @@ def _summarize_rates_by_author(table: DataFrame) -> Figures:
     figures: Figures = {"questions": len(table), **_compute_entry_rates(table)}
     for author in _THEIRS:
         some = table[table["author"] == author]
-        counts = {"questions": len(some), "entries": some.groupby("database")["entries"].first().sum()}
+        counts = {"questions": len(some), "entries": some.groupby("database")["entries"].head().sum()}
         figures[author] = {**counts, **_compute_entry_rates(some)} if len(some) else None
     return figures
 
@@ -182,7 +182,7 @@ def _find_gold_skeletons(options: BenchOptions) -> Iterator[Row]:
             "random": make_selector("random", store, k=K),
         }
         by_draft, by_others = make_selector("draft", store, k=K), make_selector("skeleton", held)
-        for one in whole.first(options.limit).questions:
+        for one in whole.head(options.limit).questions:
             gold = _get_skeleton(one.golds[0])
             yield from ({"way": way, "hit": is_hit(selector, one, gold)} for way, selector in ways.items())
             yield {"way": "most", "hit": gold in known}
@@ -279,7 +279,7 @@ def read_value_cases(name: str, dataset: Dataset, cache: Path) -> Iterator[Value
 def _read_value_sets(options: BenchOptions, sets: Mapping[str, tuple[str, str]]) -> Iterator[ValueSearchQuestion]:
     with tempfile.TemporaryDirectory() as folder:
         for name, place in sets.items():
-            yield from read_value_cases(name, load_dataset(*place, options.folder).first(options.limit), Path(folder))
+            yield from read_value_cases(name, load_dataset(*place, options.folder).head(options.limit), Path(folder))
 
 
 def find_text_literals(sql: str, schema: Schema) -> list[Literal]:

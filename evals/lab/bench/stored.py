@@ -218,7 +218,7 @@ def read_dialogue_acts(folder: Path) -> Dataset:
             golds = (join_operators(gold),) if gold else ()
             name, text, expects = f"{number}.{turn}", str(said["text"]).strip(), ExpectedOutcome(outcome)
             questions.append(GoldTurn(name, record["db_name"], text, golds, str(number), turn, expects=expects))
-    return Dataset("cosql-acts", "train", tuple(questions), LAYOUTS["cosql"].parts("databases", folder), root=folder)
+    return Dataset("cosql-acts", "train", tuple(questions), LAYOUTS["cosql"].paths("databases", folder), root=folder)
 
 
 def sample_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[GoldTurn]:
@@ -231,7 +231,7 @@ def sample_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[Gol
     databases: list[str] = []
     for name in sorted(by_database):
         try:
-            dataset.database(name)
+            dataset.find_file(name)
             databases.append(name)
         except DatabaseUnavailable:
             continue
@@ -249,7 +249,7 @@ async def _answer_turns(dataset: Dataset, model: BaseChatModel, asked: Sequence[
     async def answer_turn(turn: GoldTurn) -> TurnRecord:
         turns = interactions[turn.interaction]
         others = {other.id: TurnRecord(other.id, "", "") for other in turns if other.id != turn.id}
-        (record,) = [record async for record in answering.answers(turns, others)]
+        (record,) = [record async for record in answering.answer(turns, others)]
         return record
 
     with closing(AgentAnswerer(dataset, model, make_settings(_DECLINING), "gold")) as answering:
@@ -284,7 +284,7 @@ def _find_disputed_golds(options: BenchOptions) -> Iterator[Row]:
     sound = {(one["dataset"], one["split"], one["id"]): one["sound"] for one in reviewed}
     for name, split in SPLITS.items():
         whole = load_dataset(name, split, options.folder)
-        asked = whole.first(options.limit)
+        asked = whole.head(options.limit)
         kinds: dict[str, set[str]] = defaultdict(set)
         for dispute in find_disputes(asked, rulings, read_published_predictions(options.folder, whole)):
             kinds[dispute.question.id].add(dispute.kind)

@@ -407,7 +407,7 @@ def train_schema_linker(out: Path, data: Path | None = None, limit: int | None =
         SettingsError: torch is not installed, the data is not there, or the folder cannot be written to.
     """
     import_torch()
-    datasets = [load_dataset(name, "train", data).first(limit) for name in ("cosql", "spider")]
+    datasets = [load_dataset(name, "train", data).head(limit) for name in ("cosql", "spider")]
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

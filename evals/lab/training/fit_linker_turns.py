@@ -105,7 +105,7 @@ def read_dialogues(dataset: Dataset, cache: Path) -> list[TrainingDialogue]:
         name = turns[0].database
         if name not in databases:
             try:
-                database = Database.open(dataset.database(name))
+                database = Database.open(dataset.find_file(name))
                 linked = LinkedDatabase(NameIndex(database.schema()))
                 databases[name] = linked, ValueIndex.open(database, cache=cache)
             except DatabaseUnavailable:

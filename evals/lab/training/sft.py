@@ -99,7 +99,7 @@ def export(
         try:
             with unfinished.open("w", encoding="utf-8") as file:
                 for number, turns in enumerate(dataset.interactions):
-                    resources = open_database_resources(dataset.database(turns[0].database))
+                    resources = open_database_resources(dataset.find_file(turns[0].database))
                     for record in _make_training_records(turns, resources, number, perturbed) if resources else ():
                         file.write(json.dumps(record, ensure_ascii=False) + "\n")
                         count += 1

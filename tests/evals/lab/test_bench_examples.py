@@ -16,7 +16,7 @@ from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
 def test_skeleton_agreement_of_a_few_questions(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def few(name: str, split: str, data: Path) -> Dataset:
         """Less to import: the training splits' first questions, and all of dev, which the predictions are for."""
-        return load_dataset(name, split, data).first(None if split == "dev" else 200)
+        return load_dataset(name, split, data).head(None if split == "dev" else 200)
 
     monkeypatch.setattr(retrieval, "load_dataset", few)
     figures = run_bench("examples-skeleton", BenchOptions(data=data_dir, limit=3))

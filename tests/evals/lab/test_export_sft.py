@@ -109,7 +109,7 @@ def test_the_messages_are_the_presets_prompts(data_dir: Path, tmp_path: Path) ->
         replies = [turn["messages"][-1]["content"] for turn in turns]
         model = ScriptedModel(script=lambda _, replies=replies: replies.pop(0))
         settings = {"preset": "track", "annotate": False}  # what is exported asks no model
-        with SQLAgent(dataset.database(turns[0]["database"]), model=model, settings=settings) as agent:
+        with SQLAgent(dataset.find_file(turns[0]["database"]), model=model, settings=settings) as agent:
             chat = agent.conversation()
             for turn in turns:
                 chat.ask(turn["questions"][-1])

@@ -34,7 +34,7 @@ from threadpoolctl import threadpool_limits
 
 @pytest.fixture(scope="module")
 def dialogues(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[TrainingDialogue]:
-    return read_dialogues(load_dataset("cosql", "train", data_dir).first(10), tmp_path_factory.mktemp("cache"))
+    return read_dialogues(load_dataset("cosql", "train", data_dir).head(10), tmp_path_factory.mktemp("cache"))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_fits_and_writes_what_the_linker_reads(
 
 @pytest.mark.data
 def test_interactions_whose_database_is_missing_are_passed_over(data_dir: Path, tmp_path: Path) -> None:
-    dataset = load_dataset("cosql", "train", data_dir).first(2)
+    dataset = load_dataset("cosql", "train", data_dir).head(2)
     assert read_dialogues(replace(dataset, databases=()), tmp_path) == []
 
 

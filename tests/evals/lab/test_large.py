@@ -18,7 +18,7 @@ def test_the_large_database_holds_every_database_and_its_golds(spider_root: Path
     dataset = build_large_dataset(load_dataset("spider", "dev", spider_root), tmp_path)
     assert {question.database for question in dataset.questions} == {"large"}
     assert len(dataset.questions) == 4
-    with Database.open(dataset.database("large")) as database:
+    with Database.open(dataset.find_file("large")) as database:
         schema = database.schema()
         for question in dataset.questions:
             assert database.execute(question.golds[0]).rows

@@ -32,7 +32,7 @@ def test_official_mode_on_dialogues(data_dir: Path, run: str) -> None:
     spider = load_dataset("spider", "dev", data_dir)
     dialogues = json.loads((data_dir / "predictions" / "multi_turn" / f"{run}.json").read_text())
     turns = [turn for dialogue in dialogues for turn in dialogue["turns"] if turn["exec"] is not None]
-    with OfficialDatabases(spider.database) as databases:
+    with OfficialDatabases(spider.find_file) as databases:
         for turn in turns:
             names, sql = databases.names(turn["db_id"]), turn["prediction"]
             gold = parse(turn["gold"], names)

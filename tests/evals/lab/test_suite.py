@@ -28,7 +28,7 @@ GOLDS = [
 
 @pytest.fixture
 def schema(league: Dataset) -> Schema:
-    with Database.open(league.database("league")) as database:
+    with Database.open(league.find_file("league")) as database:
         return database.schema()
 
 
@@ -81,7 +81,7 @@ def test_generated_databases_respect_foreign_keys(schema: Schema, seed: int) -> 
 
 
 def test_a_suite_tells_what_the_original_does_not(league: Dataset, tmp_path: Path) -> None:
-    original = league.database("league")
+    original = league.find_file("league")
     before = original.read_bytes()
     found = build_suite(original, [*GOLDS, "SELECT nothing FROM club"], tmp_path / "suites")
     assert found.golds == len(GOLDS)
@@ -104,7 +104,7 @@ def test_a_suite_tells_what_the_original_does_not(league: Dataset, tmp_path: Pat
 def test_the_same_seed_builds_the_same_suite(league: Dataset, tmp_path: Path) -> None:
     dumps: list[list[list[str]]] = []
     for out in (tmp_path / "a", tmp_path / "b"):
-        build_suite(league.database("league"), GOLDS, out)
+        build_suite(league.find_file("league"), GOLDS, out)
         files = sorted((out / "league").glob("*.sqlite"))
         connections = [sqlite3.connect(path) for path in files]
         dumps.append([list(connection.iterdump()) for connection in connections])
@@ -114,7 +114,7 @@ def test_the_same_seed_builds_the_same_suite(league: Dataset, tmp_path: Path) ->
 
 
 def test_a_folder_that_is_there_stays_as_it_is(league: Dataset, tmp_path: Path) -> None:
-    original = league.database("league")
+    original = league.find_file("league")
     mine = tmp_path / "out" / "league" / "league_backup.sqlite"
     make_database(mine)
     held = {path: path.read_bytes() for path in (original, mine)}
@@ -137,7 +137,7 @@ def test_golds_that_write_do_nothing(league: Dataset, tmp_path: Path, monkeypatc
         "SELECT load_extension('x')",
     ]
     before = sorted(tmp_path.iterdir())
-    found = build_suite(league.database("league"), [*hostile, GOLDS[0]], tmp_path / "out")
+    found = build_suite(league.find_file("league"), [*hostile, GOLDS[0]], tmp_path / "out")
     assert found.golds == 1
     assert sorted(tmp_path.iterdir()) == sorted([*before, tmp_path / "out"])
     written = sqlite3.connect(tmp_path / "out" / "league" / "league.sqlite")
