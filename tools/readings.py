@@ -17,7 +17,6 @@ from .labels import Labels
 from .results import label_cells, same_result
 from .sql.parse import return_default_if_unparsable
 from .sql.query import Query
-from .sql.scope import Scope
 
 Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 
@@ -189,7 +188,7 @@ def make_tie_reading(query: Query, locale: str = "") -> AlternativeReading | Non
     options = count.parent and count.parent.args.get("limit_options")
     if options and (options.args.get("with_ties") or options.args.get("percent")):
         return None
-    if tree.is_star or _has_unique_order(query, scope):
+    if tree.is_star or query.has_unique_order:
         return None
     keys = [query.resolve_order_or_group_term(term.this, scope) for term in query.order]
     limit = int(count.name)
@@ -206,13 +205,4 @@ def make_tie_reading(query: Query, locale: str = "") -> AlternativeReading | Non
         edit.sql,
         len(tree.expressions),
         limit,
-    )
-
-
-def _has_unique_order(query: Query, scope: Scope) -> bool:
-    """Whether the sort order allows no ties, because it includes a table's key."""
-    if len(scope.sources) != 1 or scope.select.args.get("group") is not None:
-        return False
-    return any(
-        column is not None and column.is_primary_key for column in (query.column(term.this) for term in query.order)
     )

@@ -136,7 +136,7 @@ def _find_nullable_column_name(node: exp.Expr | None, scope: Scope, query: Query
 
 
 def _describe_tie_handling(query: Query, labels: Labels) -> str:
-    if query.limit is None or not query.order:
+    if query.limit is None or not query.order or query.has_unique_order:
         return ""
     return labels.say("ties_are_in" if query.has_limit_option("with_ties") else "ties_are_cut")
 
