@@ -110,9 +110,9 @@ class Labels:
         return self.say("took_longer" if kind == "timeout" else "result_too_large")
 
     def say_failure(self, error: str, kind: str | None = None) -> str:
-        """Return why no query for a question ran, in plain words, and what may help."""
+        """Return why no query for a question ran and what may help, in plain words, not the database's."""
         told = self.say_error(error, kind)
-        return self.say("no_query_ran", why=told.rstrip(".")) if told == self.translate(error) else told
+        return self.say("no_query_ran") if told == self.translate(error) else told
 
     def _say_match(self, label: str, match: re.Match[str]) -> str:
         values = match.groupdict()

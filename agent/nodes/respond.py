@@ -106,6 +106,8 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
     # Where no query came, people are advised what to do; later turns are told what happened.
     is_raw = answer.status == "failed" or (turn.stop and turn.stop.why == turn.rephrasing.reply)
     text = turn.stop.why if turn.stop and is_raw and not answer.attempts else answer.text
+    if answer.status == "failed" and answer.attempts and not (turn.stop and turn.stop.status == "failed"):
+        text = f"No query for this question ran: {answer.attempts[-1].error}"
     counted = answer.ledger.write_line(IN_ENGLISH, answer.formats) if answer.ledger is not None else ""
     summary = " ".join(filter(None, (summarize_answer(answer), counted)))
     past = PastTurn(
@@ -288,8 +290,8 @@ def _make_conclusion(
         looks = build_display(None, code.result, labels.locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, remarks)), code.result, looks, by_code=True)
-    why, kind = (attempt.error, attempt.error_kind) if attempt else (labels.say("no_query_written"), None)
-    return _Conclusion("failed", labels.say_failure(why or "", kind))
+    why, kind = (attempt.error or "", attempt.error_kind) if attempt else ("", None)
+    return _Conclusion("failed", labels.say_failure(why, kind))
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for
