@@ -50,6 +50,14 @@ def test_an_error_is_said_in_plain_words_without_its_advice_for_a_model(shop: Pa
     [
         (QueryTimeout("canceling statement"), "This took too long. Try a shorter period or fewer rows."),
         (QueryFailed("no such column: x", "unknown_column"), "The database says: no such column: x"),
+        (
+            QueryFailed('date/time field value out of range: "2024-13-45"'),
+            "2024-13-45 is not a date. Ask with a date such as 2024-12-31.",
+        ),
+        (
+            QueryFailed("Incorrect DATE value: '2024-13-45'"),
+            "2024-13-45 is not a date. Ask with a date such as 2024-12-31.",
+        ),
         (SettingsError("x cannot be read: [Errno 2] No such file: 'x'"), "x cannot be read: No such file"),
     ],
 )

@@ -483,19 +483,6 @@ class Query(ParsedQuery):
         return tuple(order.args["order"].expressions) if order is not None else ()
 
     @property
-    def has_unique_order(self) -> bool:
-        """Whether ORDER BY allows no ties, because it has a table's key or all that GROUP BY has."""
-        scope = self.find_scope(self.tree)
-        if scope is None:
-            return False
-        terms = [self.resolve_order_or_group_term(term.this, scope) for term in self.order]
-        if scope.select.args.get("group") is not None:
-            groups = self.resolve_group_by_terms(scope)
-            return groups is not None and all(group in terms for group in groups)
-        columns = map(self.column, terms) if len(scope.sources) == 1 else ()
-        return any(column is not None and column.is_primary_key for column in columns)
-
-    @property
     def limit(self) -> exp.Expr | None:
         """The number of rows of LIMIT or FETCH FIRST; None if there is neither."""
         limited = self._find_statement_with_clause("limit")
