@@ -21,6 +21,7 @@ from .answers.events import EARLY, STREAM_MODES, Event, EventReader
 from .answers.render import AnswerBackground, read_answer_background, render_answer
 from .audit import make_record
 from .cancel_turn import KEY, OpenTurn, cancel_on_ctrl_c
+from .context.task_inputs import choose_turn_locale
 from .effects import make_cancellation_error, run_blocking
 from .records import AnswerRecord, Turn, add_usages
 from .settings import Settings, make_settings
@@ -283,6 +284,7 @@ class Conversation:
             explanation=str(request.get("explanation", "")),
             rights=resources.rights,
             estimate=Estimate(**request["estimate"]) if request.get("estimate") else None,
+            locale=choose_turn_locale(values, turn, self._agent.settings),
         )
         self._audit_unanswered_turn(record.question, record.status, queries=turn.sent)
         return Answer(record, self.thread)

@@ -398,6 +398,7 @@ class AnswerRecord:
     readings: Readings = Readings()
     sentence: AnswerSentence | None = None
     ledger: Ledger | None = None
+    locale: str | None = None
 
 
 _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most results have no others

@@ -241,7 +241,7 @@ class SQLAgent:
                 definitions = {entry.name: entry.text for entry in record.used_knowledge}
                 looks = build_display(analyze_sql(record.sql, database), result, answer.labels.locale, definitions)
         except QueryError as error:
-            why = answer.labels.say_failure(str(error), error.kind)
+            why = answer.labels.say_error(error)
             complete = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(complete, answer.thread, record)
         line = fill_answer_sentence(record, result, looks.formats, database)

@@ -32,7 +32,7 @@ from ..tools.examples.store import example_id, shared_id
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import parse_definition, run_entry_sql
-from ..tools.labels import IN_ENGLISH, choose_locale
+from ..tools.labels import IN_ENGLISH
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.sql.texts import begins_write_statement
@@ -276,8 +276,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = make_plain_result(run_query(query, resources, resources.settings.limits, cancellation))
     analysis, sentence = analyze_sql(sql, database), record.sentence.say if record.sentence else ""
-    setting = answer.formats[0].locale if answer.formats else resources.settings.locale
-    looks = build_display(analysis, result, choose_locale(answer.question, setting, sentence))
+    looks = build_display(analysis, result, answer.labels.locale)
     rows = None if result.withheld == "all" else result.row_count
     if sql != own_sql:
         record = describe_other_query(record, analysis, looks)

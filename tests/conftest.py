@@ -16,6 +16,8 @@ from tests.support.worker_coverage import measure_workers
 # Advice that fails is left out of a turn: tests want to see it fail.
 os.environ["TABLETURN_RAISE"] = "1"
 
+os.environ["LC_ALL"] = "C.UTF-8"  # what the terminal says without a clue in the question
+
 measure_workers()
 
 # A busy machine is slow to generate, too: that says nothing of the code.

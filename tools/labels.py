@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
@@ -23,6 +24,19 @@ Label = str | dict[str, str]  # a label, or its plural forms
 
 ACCEPTED: ContextVar[str] = ContextVar("accepted", default="")
 """The languages that the browser of whoever asks accepts, as in `de-AT,de;q=0.9,en;q=0.8`; empty without one."""
+
+
+@contextmanager
+def accept_machine_language() -> Generator[None]:
+    """Take the language of the environment, as in `LANG=de_DE.UTF-8`, where there is no browser."""
+    names = ("LC_ALL", "LC_MESSAGES", "LANG")
+    locale = next(filter(None, map(os.environ.get, names)), "")
+    token = ACCEPTED.set(re.split("[.@]", locale)[0].replace("_", "-"))
+    try:
+        yield
+    finally:
+        ACCEPTED.reset(token)
+
 
 _TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8})*", re.IGNORECASE)
 
@@ -96,9 +110,9 @@ class Labels:
         return self.say("took_longer" if kind == "timeout" else "result_too_large")
 
     def say_failure(self, error: str, kind: str | None = None) -> str:
-        """Return why no query for a question ran, in plain words, and what may help."""
+        """Return why no query for a question ran and what may help, in plain words, not the database's."""
         told = self.say_error(error, kind)
-        return self.say("no_query_ran", why=told.rstrip(".")) if told == self.translate(error) else told
+        return self.say("no_query_ran") if told == self.translate(error) else told
 
     def _say_match(self, label: str, match: re.Match[str]) -> str:
         values = match.groupdict()
@@ -165,17 +179,19 @@ def _choose_plural(count: int, locale: str) -> str:
     return find_babel_locale(locale).plural_form(count)
 
 
-def choose_locale(question: str, setting: str = "", sentence: str = "") -> str:
-    """Return an answer's locale: the setting's, else that of the question's language.
+def choose_locale(question: str, setting: str = "", sentence: str = "", earlier: Iterable[str] = ()) -> str:
+    """Return an answer's locale: the setting's, else that of the question's or the conversation's language.
 
-    Without a browser it is the question's language, else English.
+    If these do not tell, it is the language that the browser or the machine accepts, else English.
 
     Args:
         question: The question in the person's own words.
         setting: A locale; empty for the question's.
         sentence: A model's sentence for the answer, which tells the language if the question is too short to.
+        earlier: The conversation's earlier questions, the newest first.
     """
-    return setting or _choose_locale(find_language(question) or find_language(f"{question} {sentence}"), ACCEPTED.get())
+    texts = (question, f"{question} {sentence}", *earlier)
+    return setting or _choose_locale(next(filter(None, map(find_language, texts)), ""), ACCEPTED.get())
 
 
 @lru_cache(maxsize=256)

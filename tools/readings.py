@@ -17,7 +17,6 @@ from .labels import Labels
 from .results import label_cells, same_result
 from .sql.parse import return_default_if_unparsable
 from .sql.query import Query
-from .sql.scope import Scope
 
 Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 
@@ -176,6 +175,19 @@ _MOST_TIED = 200
 """Rows that a query may let through for its ties to be looked at."""
 
 
+def has_unique_order(query: Query) -> bool:
+    """Whether ORDER BY allows no ties, because it has a table's key or all that GROUP BY has."""
+    scope = query.find_scope(query.tree)
+    if scope is None:
+        return False
+    terms = [query.resolve_order_or_group_term(term.this, scope) for term in query.order]
+    if scope.select.args.get("group") is not None:
+        groups = query.resolve_group_by_terms(scope)
+        return groups is not None and all(group in terms for group in groups)
+    columns = map(query.column, terms) if len(scope.sources) == 1 else ()
+    return any(column is not None and column.is_primary_key for column in columns)
+
+
 @return_default_if_unparsable(None)
 def make_tie_reading(query: Query, locale: str = "") -> AlternativeReading | None:
     """Return a reading that also shows rows tied with the last one; None without possible ties."""
@@ -189,7 +201,7 @@ def make_tie_reading(query: Query, locale: str = "") -> AlternativeReading | Non
     options = count.parent and count.parent.args.get("limit_options")
     if options and (options.args.get("with_ties") or options.args.get("percent")):
         return None
-    if tree.is_star or _has_unique_order(query, scope):
+    if tree.is_star or has_unique_order(query):
         return None
     keys = [query.resolve_order_or_group_term(term.this, scope) for term in query.order]
     limit = int(count.name)
@@ -206,13 +218,4 @@ def make_tie_reading(query: Query, locale: str = "") -> AlternativeReading | Non
         edit.sql,
         len(tree.expressions),
         limit,
-    )
-
-
-def _has_unique_order(query: Query, scope: Scope) -> bool:
-    """Whether the sort order allows no ties, because it includes a table's key."""
-    if len(scope.sources) != 1 or scope.select.args.get("group") is not None:
-        return False
-    return any(
-        column is not None and column.is_primary_key for column in (query.column(term.this) for term in query.order)
     )

@@ -115,6 +115,7 @@ class Answer(AnswerRecord):
         withheld: Whether rows that may not be sent to a model are missing here; `SQLAgent.deliver` adds them.
         thread: The conversation's thread in the checkpointer; empty for a question of its own.
         kept: What is stored of the answer: `record` without the rows that may not be sent to a model.
+        locale: The locale of its text, such as `de`; empty for English. None if an earlier version saved it.
     """
 
     record: AnswerRecord
@@ -156,8 +157,9 @@ class Answer(AnswerRecord):
     @property
     def labels(self) -> Labels:
         """The labels around it, in its own language."""
-        setting, sentence = self.formats[0].locale if self.formats else "", self.sentence.say if self.sentence else ""
-        return Labels(choose_locale(self.question, setting, sentence))
+        if self.locale is not None:
+            return Labels(self.locale)
+        return Labels(choose_locale(self.question, self.formats[0].locale if self.formats else ""))
 
     @property
     def note_kinds(self) -> tuple[NoteKind, ...]:

@@ -13,6 +13,7 @@ from functools import partial
 from ...tools.database import Cancellation
 from ...tools.errors import ExampleRefused, SettingsError
 from ...tools.knowledge import Entry
+from ...tools.labels import Labels, choose_locale
 from .. import verbs
 from ..records import Status
 from ..resources import Resources
@@ -40,6 +41,13 @@ class ConversationAnswers:
     history: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
     lessons: dict[str, str] = field(default_factory=dict[str, str])  # ids of lessons, by number in the list shown last
     cancellation: Cancellation | None = None  # ends the queries of a command; None where nobody can
+
+    @property
+    def labels(self) -> Labels:
+        """The labels in the language of the last answer; before the first, in that of the machine."""
+        if self.history:
+            return self.history[-1].answer.labels
+        return Labels(choose_locale("", self.resources.settings.locale))
 
     def take(self, answer: Answer, words: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
         """Store an answer under the next number; return the answer to show to the person."""

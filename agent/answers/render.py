@@ -75,7 +75,8 @@ def render_answer_text(answer: Answer) -> str:
     """Return an answer as text for a model: the words, the SQL and the first rows."""
     if not answer.answered:
         choices = "".join(f"\n- {choice}" for choice in answer.choices)
-        return f"{answer.status}: {answer.text}{choices}"
+        error = "".join(f"\nThe last error: {attempt.error}" for attempt in answer.attempts[-1:] if attempt.error)
+        return f"{answer.status}: {answer.text}{error}{choices}"
     rows = format_result_csv(PlainResult(answer.columns, answer.rows, answer.truncated), ROWS_SHOWN)
     meaning = f"\nMeaning: {answer.explanation}" if answer.explanation else ""
     basis = "".join(f"\n{line}" for line in list_basis_lines(answer))

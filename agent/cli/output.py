@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
 from ...tools.export import BINARY, FORMATS, Format, check_export_target, check_format_installed, infer_export_format
+from ...tools.labels import accept_machine_language
 from ...tools.terminal import print_json_line, sanitize_text, say, warn
 from .. import verbs
 from ..answers.answer import Answer
@@ -145,7 +146,7 @@ def ask_one_question(question: str, options: AgentOptions, output: OutputOptions
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
     form = _check_output_options(output)
-    with options.open_agent() as agent:
+    with accept_machine_language(), options.open_agent() as agent:
         for file in filter(None, (output.file, output.chart)):
             check_export_target(agent.resources.database, file)
         settings: dict[str, Any] = {"approve": True, "reason": "off"} if output.dry_run else {}

@@ -19,6 +19,7 @@ from ...prompts.read_answer import ReplyForm
 from ...prompts.reply_types import Rephrasing
 from ...tools.database import Schema
 from ...tools.examples import database_identity
+from ...tools.labels import choose_locale
 from ...tools.linking import (
     PastTurn,
     find_copies,
@@ -91,6 +92,12 @@ def make_history_update(state: AgentState, turn: PastTurn, text: str, settings: 
     turns = [*get_validated_turn_records(state), dump(turn)][-max(settings.history_window, 1) :]
     record = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))
     return {"turns": turns, "messages": [AIMessage(text, additional_kwargs={KEY: record})]}
+
+
+def choose_turn_locale(state: AgentState, turn: Turn, settings: Settings, sentence: str = "") -> str:
+    """Return the locale of a turn's answer, which may be that of the conversation's earlier questions."""
+    earlier = (past.question for past in reversed(load_all(PastTurn, _read_past_turn_records(state))))
+    return choose_locale(turn.asked or turn.question, settings.locale, sentence, earlier)
 
 
 MOST_COLUMNS = 400

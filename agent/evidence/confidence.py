@@ -82,7 +82,7 @@ class AnswerEvidence:
     readings: int = 0  # rival readings of the question that were run
     same_readings: int = 0  # those of them that give the same
     rows_lost: int = 0  # 1 if the answer itself tells of rows that it lacks, or may lack; 2 if of repeated ones
-    misread: bool = False  # whether SQLite reads a name in it as a text
+    misread: bool = False  # whether SQLite reads a name in it as a text, or nothing came of what no row can fulfil
     approved: bool = False  # whether a person approved the query for this question
     unfinished: bool = False  # whether the turn ended without converging
 
@@ -132,7 +132,7 @@ def gather_answer_evidence(
         readings=rivals.ran,
         same_readings=rivals.same,
         rows_lost=rows_lost,
-        misread=bool(attempt.misread),
+        misread=bool(attempt.misread or _list_unmet_conditions(attempt)),
         approved=attempt.source in ("verified", "edited"),
         unfinished=status == "capped",
     )
@@ -191,6 +191,11 @@ def choose_confidence_level(value: float, reason: str) -> Literal["sure", "fairl
     return "unsure" if value < FAIRLY_SURE and reason else "fairly_sure"
 
 
+def _list_unmet_conditions(attempt: Attempt) -> tuple[str, ...]:
+    """Return the conditions that no row can fulfil, each with the reason, if nothing came out."""
+    return attempt.never if attempt.result is not None and is_empty_or_zero_result(attempt.result) else ()
+
+
 def list_answer_doubts(
     attempt: Attempt,
     evidence: AnswerEvidence,
@@ -215,8 +220,7 @@ def list_answer_doubts(
     if attempt.misread:
         names = labels.join([f"“{name}”" for name in attempt.misread])
         doubts.append(labels.say("misread_names", len(attempt.misread), names=names))
-    if attempt.result is not None and is_empty_or_zero_result(attempt.result):
-        doubts += attempt.never
+    doubts += map(labels.translate, _list_unmet_conditions(attempt))
     if attempt.comments.doubt and evidence.sure is not None and evidence.sure < DOUBTED:
         words = _shorten_to_one_line(attempt.comments.doubt)
         known = {*_FIGURE.findall(f"{question} {attempt.sql}")}

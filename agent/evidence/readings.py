@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ...tools.database.rendering.text import one_line
 from ...tools.errors import QueryError
-from ...tools.labels import Labels, choose_locale
+from ...tools.labels import Labels
 from ...tools.readings import (
     Agreement,
     AlternativeReading,
@@ -38,7 +38,7 @@ _SETTLED = ("verified", "edited")  # sources of queries in which a person has le
 
 
 @with_fallback("readings", Readings())
-def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, run: Run) -> Readings:
+def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, run: Run, labels: Labels) -> Readings:
     """Run the queries of other interpretations of the question, and return the results.
 
     Nothing runs where a person approves each query. Runs queries, so call it within an effect.
@@ -53,13 +53,13 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
         or chosen.source in _SETTLED
     ):
         return Readings()
-    locale = choose_locale(turn.asked or turn.question, run.settings.locale, chosen.comments.say)
+    locale = labels.locale
     other, ties = (chosen.comments.other, make_tie_reading(query, locale) if query else None)
     given = f"{get_full_question(turn)} {chosen.sql} {other.sql if other else ''}"
     meant = None
     if other:
         # Words with a link, or with a number of neither the question nor the queries, are not told.
-        words = other.words if is_harmless(other.words, given) else Labels(locale).say("another_reading")
+        words = other.words if is_harmless(other.words, given) else labels.say("another_reading")
         meant = AlternativeReading("meaning", one_line(words, _WORDS), "", run.spell(other.sql))
     rivals = tuple(reading for reading in (meant, ties) if reading is not None)
     if not rivals:
@@ -84,7 +84,7 @@ def ask_which_reading_is_meant(answer: AnswerRecord, turn: Turn, settings: Setti
         return None
     first = rivals[0]
     single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None
-    labels = Labels(choose_locale(answer.question, settings.locale, answer.sentence.say if answer.sentence else ""))
+    labels = Labels(answer.locale or "")
     assumption = first.assumed or labels.say("as_it_stands")
     own_words = assumption if single is None else f"{assumption} ({format_short_cell(single, locale=labels.locale)})"
     offers = (

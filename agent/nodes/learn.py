@@ -6,7 +6,6 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.graph import END
 
 from ...tools.errors import TableturnError
-from ...tools.labels import IN_ENGLISH
 from ..answers.answer import Answer
 from ..answers.commands import ConversationAnswers, is_slash_command, offer_approval, teach
 from ..effects import Body, do
@@ -41,7 +40,7 @@ def _run_command_on_answer(line: str, state: AgentState, run: Run) -> Update:
     try:
         said = teach(answers, line)
     except TableturnError as error:
-        said = IN_ENGLISH.say_error(error)
+        said = answers.labels.say_error(error)
     if isinstance(said, CorrectionTurn):
         reply = AIMessage(f"Asked again. {offer_approval(said.wording)}")
         turn: Update = {"question": said.question, "evidence": said.notes, "wordings": {said.question: said.wording}}

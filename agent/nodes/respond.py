@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from ...tools.basis import Basis, Origin, build_query_basis
 from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
-from ...tools.labels import IN_ENGLISH, Labels, choose_locale
+from ...tools.labels import IN_ENGLISH, Labels
 from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
 from ...tools.outgoing import SentQueries, record_queries
@@ -34,7 +34,13 @@ from ..answers.phrasing import (
 from ..answers.sentence import names_other_value
 from ..audit import make_record
 from ..context.knowledge import find_used_knowledge, list_explained_words
-from ..context.task_inputs import choose_reply_form, get_full_question, make_history_update, select_history
+from ..context.task_inputs import (
+    choose_reply_form,
+    choose_turn_locale,
+    get_full_question,
+    make_history_update,
+    select_history,
+)
 from ..effects import Body, do
 from ..evidence.choose_attempt import (
     choose,
@@ -100,6 +106,8 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
     # Where no query came, people are advised what to do; later turns are told what happened.
     is_raw = answer.status == "failed" or (turn.stop and turn.stop.why == turn.rephrasing.reply)
     text = turn.stop.why if turn.stop and is_raw and not answer.attempts else answer.text
+    if answer.status == "failed" and answer.attempts and not (turn.stop and turn.stop.status == "failed"):
+        text = f"No query for this question ran: {answer.attempts[-1].error}"
     counted = answer.ledger.write_line(IN_ENGLISH, answer.formats) if answer.ledger is not None else ""
     summary = " ".join(filter(None, (summarize_answer(answer), counted)))
     past = PastTurn(
@@ -115,7 +123,7 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
 
 def _save_as_example(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
     """Save an answer as an example; return the answer with a note on the outcome."""
-    labels = Labels(choose_locale(answer.question, run.settings.locale, answer.sentence.say if answer.sentence else ""))
+    labels = Answer(answer).labels
 
     def save_and_make_note() -> str:
         try:
@@ -140,7 +148,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     sentence = chosen.comments.say if chosen else ""
     # The model did not know that no row has what it looked for; a value like it may have been meant.
     absent = [literal for literal in chosen.literals if literal.absent] if chosen else []
-    labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, sentence))
+    labels = Labels(choose_turn_locale(state, turn, run.settings, sentence))
     rows_note = format_row_rules_note(query, personal, labels) if query and personal else ""
     if query and chosen and not rows_note and (tables := run.resources.database.tables_with_totals):
         rows_note = format_kept_totals_note(query, tables, chosen, turn, run, labels)
@@ -159,7 +167,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
         terms = (text for entry in knowledge for text in (entry.name, entry.text, entry.sql))
         known = " ".join([get_full_question(turn), turn.rephrasing.rephrased, turn.evidence, *past, *terms])
         told = "" if names_other_value(chosen, query, known, run.resources.values.find) else told
-    readings = run_alternative_readings(chosen, query, turn, run) if chosen and sql else Readings()
+    readings = run_alternative_readings(chosen, query, turn, run, labels) if chosen and sql else Readings()
     basis = find_answer_basis(chosen if sql else None, query, turn, run, knowledge, readings, labels)
     explanation = explain_query(query)
     proposals = list_explained_words(turn)
@@ -211,6 +219,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             readings=readings,
             sentence=AnswerSentence(told, " ".join(after)) if told and sql and conclusion.result else None,
             ledger=ledger,
+            locale=labels.locale,
         )
         return put_result(record, conclusion.result or PlainResult((), ()), conclusion.looks)
 
@@ -281,8 +290,8 @@ def _make_conclusion(
         looks = build_display(None, code.result, labels.locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, remarks)), code.result, looks, by_code=True)
-    why, kind = (attempt.error, attempt.error_kind) if attempt else (labels.say("no_query_written"), None)
-    return _Conclusion("failed", labels.say_failure(why or "", kind))
+    why, kind = (attempt.error or "", attempt.error_kind) if attempt else ("", None)
+    return _Conclusion("failed", labels.say_failure(why, kind))
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for

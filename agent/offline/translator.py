@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from ...prompts.explain import ExplainTask
+from ...prompts.find_sql import begins_sql
 from ...prompts.generate import GenerateSQLTask
 from ...prompts.rephrase import RephraseTask, SimplifyTask
 from ...prompts.reply_types import Explanation, Rephrasing, SQLDraft
@@ -42,6 +43,8 @@ _LONGEST = 1_000  # characters of a question: reading takes longer than its leng
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
+_WHOLE_NAME = 0.6  # least score of a column of which more is said than half the name
+_SQL_SIGN = re.compile(r"[*(=;]")
 _PRONOUN = re.compile(
     r"\b(?:all )?(?:of )?(?P<pronoun>th(?:em|eirs?|ey)|hers?|his|him|he|she|its|th[eo]se(?! (?!are|were|have|is)\w))\b",
     re.IGNORECASE,
@@ -117,6 +120,22 @@ class Parser:
             request = QuestionInput(question, names, self._find_mentioned_values(question))
         return self._parse_question(request, base)
 
+    def is_sql(self, question: str) -> bool:
+        """Whether a question is SQL that runs.
+
+        Raises:
+            NotUnderstood: It is SQL that does not run.
+        """
+        if not begins_sql(question):
+            return False
+        try:
+            self._run_trial_query(question)
+        except NotUnderstood as error:
+            if _SQL_SIGN.search(question):  # others are words, as in `Select the names of all stores`
+                raise NotUnderstood("This SQL does not run here. Correct it, or ask in words.") from error
+            return False
+        return True
+
     def _parse_question(self, request: QuestionInput, base: QueryFrame) -> ParsedAnswer:
         """Parse the question on its own, as a follow-up, or as an edit of the base query."""
         own_parse = parse(request, base)
@@ -181,6 +200,11 @@ def _check_understood(state: ParseState, base: QueryFrame | None, words: tuple[s
     if beyond:
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
     says_nothing = not state.marks and not state.pending and base in (None, frame)
+    # Where a table is hidden, a key that refers to it is no answer.
+    named = [mark for mark in state.marks if mark.hits]
+    keys = tuple(mark.text for mark in named if mark.column and mark.column.name.lower().endswith("id"))
+    if base is None and keys and all(mark.table is None and mark.hits[0].score < _WHOLE_NAME for mark in named):
+        words, says_nothing = (*words, *keys), True
     if not frame.list_tables() or says_nothing:
         tables = [table.name for table in state.names.schema.tables]
         problem = (
@@ -249,7 +273,7 @@ class OfflineTranslator:
                 return self._generate_draft(task)
             case ReviseSQLTask():
                 # It knows no better: the loop ends.
-                return _make_draft_from_answer(self._get_parsed_answer(task.generate))
+                return self._generate_draft(task.generate)
             case ExplainTask():
                 return Explanation(explain(Query.of(task.sql, task.schema.dialect, task.schema)))
             case _:
@@ -263,6 +287,8 @@ class OfflineTranslator:
             return Rephrasing(task.question, task.question, "small_talk", reply)
         base = _find_last_query(task.history)
         try:
+            if self._engine.is_sql(task.question):
+                return Rephrasing(task.question, task.question)
             answer = self._engine.answer(task.question, base, task.clarification[1] if task.clarification else "")
         except UnresolvedPronoun as error:
             asks = f'What does "{error.words[0]}" stand for?'
@@ -281,6 +307,8 @@ class OfflineTranslator:
         return Rephrasing(sentence, sentence)
 
     def _generate_draft(self, task: GenerateSQLTask) -> SQLDraft:
+        if self._engine.is_sql(task.question):
+            return SQLDraft(task.question, 1.0, ("read offline, without a model",))
         answer = self._get_parsed_answer(task)
         if answer.confidence < _DECLINE:
             raise NotUnderstood(_explain_refusal(task.question, answer), answer.unread)

@@ -15,6 +15,7 @@ from tableturn.agent.records import StopKind
 from tableturn.tools.formats import find_babel_locale
 from tableturn.tools.labels import ACCEPTED, Labels, choose_locale, find_language, read_catalogue
 
+from tests.support.command_line import tableturn
 from tests.support.scripted import writes
 
 
@@ -56,6 +57,8 @@ def test_there_is_a_label_for_each_reason_why_a_turn_ends() -> None:
         ("Toon alle klanten per land", "", "nl"),
         ("Combien de clients ?", "", "fr"),
         ("Kunden", "", ""),
+        ("Passwörter bitte", "", "de"),
+        ("Top 5 Produkte", "", ""),
         ("Wie viele Kunden gibt es?", "en", "en"),
         ("How many customers?", "de_AT", "de_AT"),
     ],
@@ -110,6 +113,30 @@ def test_a_sentence_tells_the_language_of_a_short_question() -> None:
     assert choose_locale("Kunden", sentence="Es gibt {n} Kunden.") == "de"
     assert choose_locale("Kunden", "nl", "Es gibt {n} Kunden.") == "nl"
     assert choose_locale("How many customers are there?", sentence="Es gibt {n} Kunden.") == ""
+
+
+def test_a_conversation_keeps_its_language(shop: Path) -> None:
+    with SQLAgent(shop, model=writes("SELECT 30472269.82 AS umsatz")) as agent:
+        talk = agent.conversation()
+        texts = [talk.ask(text).text for text in ("Wie hoch ist der Umsatz?", "Umsatz 2023", "And revenue in 2023?")]
+        assert agent.ask("Umsatz 2023").text == "Umsatz: 30,472,269.82.", "nothing tells the language"
+    assert texts == ["Umsatz: 30.472.269,82.", "Umsatz: 30.472.269,82.", "Umsatz: 30,472,269.82."]
+
+
+@pytest.mark.parametrize(
+    ("variables", "text"),
+    [
+        ({"LC_ALL": "", "LANG": "de_DE.UTF-8"}, "Nicht verstanden: frobnicate, quux."),
+        ({"LC_ALL": "de_AT@euro", "LANG": "en_US"}, "Nicht verstanden: frobnicate, quux."),
+        ({"LC_ALL": "", "LANG": "C.UTF-8"}, "I did not understand: frobnicate, quux."),
+    ],
+)
+def test_the_terminal_speaks_the_language_of_the_machine(shop: Path, variables: dict[str, str], text: str) -> None:
+    where = ["--db", str(shop), "--model", "offline"]
+    assert text in tableturn("ask", *where, "Frobnicate quux", **variables).stdout
+    chat = tableturn("chat", *where, given="/nosuch\nFrobnicate quux\n", **variables)
+    assert text in chat.stdout
+    assert ("den Befehl /nosuch gibt es nicht" in chat.stderr) == text.startswith("Nicht")
 
 
 def test_numbers_choose_the_plural() -> None:

@@ -50,6 +50,14 @@ def test_an_error_is_said_in_plain_words_without_its_advice_for_a_model(shop: Pa
     [
         (QueryTimeout("canceling statement"), "This took too long. Try a shorter period or fewer rows."),
         (QueryFailed("no such column: x", "unknown_column"), "The database says: no such column: x"),
+        (
+            QueryFailed('date/time field value out of range: "2024-13-45"'),
+            "2024-13-45 is not a date. Ask with a date such as 2024-12-31.",
+        ),
+        (
+            QueryFailed("Incorrect DATE value: '2024-13-45'"),
+            "2024-13-45 is not a date. Ask with a date such as 2024-12-31.",
+        ),
         (SettingsError("x cannot be read: [Errno 2] No such file: 'x'"), "x cannot be read: No such file"),
     ],
 )
@@ -168,11 +176,26 @@ def test_german_questions_get_german_refusals(shop: Path) -> None:
         ("DELETE FROM customers", "Ich kann nur lesen, also wurde nichts geändert."),
         (
             "SELECT nme FROM customers",
-            "Keine Abfrage zu dieser Frage ließ sich ausführen: no such column: nme. Andere Worte helfen vielleicht.",
+            "Zu dieser Frage ist keine Abfrage gelungen. Bitte anders fragen oder Tabelle und Spalte nennen.",
         ),
     ):
         with SQLAgent(shop, model=writes(sql), settings=settings) as agent:
             assert agent.ask("Lösche alle Kunden").text == says
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        (f"SELECT {'+'.join(['1'] * 4000)}", "The query is too long or too complex. Try a simpler one."),
+        ("SELECT zeroblob(2000000)", "A value in the result is too large. Leave its column out, or"),
+        ("SELECT nme FROM customers", "I could not write a query that works for this question. Ask in other words, or"),
+    ],
+)
+def test_what_a_query_failed_by_is_told_as_what_it_is(shop: Path, sql: str, says: str) -> None:
+    with SQLAgent(shop, model=writes(sql), settings={"examples": "none", "max_attempts": 1}) as agent:
+        answer = agent.ask("Who is there?")
+    assert answer.text.startswith(says)
+    assert answer.attempts[-1].error, "which stands behind /why"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Literal
 from sqlglot import exp
 
 from ..labels import IN_ENGLISH, Labels
+from ..readings import has_unique_order
 from ..sql.parse import guard_nesting_depth
 from ..sql.query import Query
 from ..sql.scope import Scope, get_argument
@@ -136,7 +137,7 @@ def _find_nullable_column_name(node: exp.Expr | None, scope: Scope, query: Query
 
 
 def _describe_tie_handling(query: Query, labels: Labels) -> str:
-    if query.limit is None or not query.order:
+    if query.limit is None or not query.order or has_unique_order(query):
         return ""
     return labels.say("ties_are_in" if query.has_limit_option("with_ties") else "ties_are_cut")
 

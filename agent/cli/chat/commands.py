@@ -22,7 +22,6 @@ from rich.text import Text
 from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.formats import format_rows
-from ....tools.labels import IN_ENGLISH
 from ....tools.terminal import sanitize_text, warn
 from ....tools.words import find_nearest_names, format_count, format_did_you_mean
 from ... import verbs
@@ -267,7 +266,7 @@ def _teach_cancellable(name: str) -> Callable[[ChatSession, str], CommandResult]
 
 
 def _undo_last_turn(chat: ChatSession, args: str) -> str:
-    labels = chat.history[-1].answer.labels if chat.history else IN_ENGLISH
+    labels = chat.labels
     words = chat.undo()
     return labels.translate(f"undone: {words}") if words else "the last turn was undone"
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ....tools.errors import TableturnError
-from ....tools.labels import IN_ENGLISH
+from ....tools.labels import accept_machine_language
 from ....tools.terminal import print_json_line, sanitize_text, warn
 from ...answers.commands import is_slash_command, offer_approval
 from ...conversation_files import lock_conversation, open_checkpointer
@@ -34,6 +34,7 @@ def run_chat_loop(
 ) -> int:
     """Run a conversation until the input ends; return the exit code of the last line."""
     with (
+        accept_machine_language(),
         open_checkpointer(thread, checkpoints, options.locate(options.db)) as checkpointer,
         options.open_agent(checkpointer) as agent,
         lock_conversation(thread, checkpoints, agent.resources.database.location) as name,
@@ -66,8 +67,7 @@ def _process_input_line(chat: ChatSession, line: str, as_json: bool) -> int:
             result = NextQuestion(line)
         return _ask_question(chat, result, as_json)
     except TableturnError as error:
-        labels = chat.history[-1].answer.labels if chat.history else IN_ENGLISH
-        warn(f"tableturn: {labels.say_error(error)}")
+        warn(f"tableturn: {chat.labels.say_error(error)}")
     except KeyboardInterrupt:
         warn("tableturn: this turn was interrupted; earlier turns are not affected")
     return NOT_ANSWERED

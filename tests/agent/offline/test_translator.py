@@ -154,3 +154,28 @@ def test_what_would_change_the_data_is_declined_as_by_a_model(shop: Path, questi
         right = agent.ask("How many orders are there?")
         with pytest.raises(QueryRejected, match="I can only read data"):
             verbs.word_correction(right, "DELETE FROM orders", agent.resources)
+
+
+@pytest.mark.parametrize("question", ["How many clients are there?", "List clients"])
+def test_a_hidden_table_is_not_answered_by_the_keys_of_another(shop: Database, question: str) -> None:
+    with SQLAgent(shop.location, model="offline") as agent:
+        assert agent.ask(question).answered
+    with SQLAgent(shop.location, model="offline", deny=["client"]) as agent:
+        answer = agent.ask(question)
+    assert not answer.answered
+    assert answer.text.startswith("I did not understand: clients. The database has product, ")
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "text"),
+    [
+        ("SELECT count(*) FROM invoice WHERE 1 = 1", 1, ""),
+        ("SELECT count(*) FROM nosuch", 0, "This SQL does not run here. Correct it, or ask in words."),
+        ("Select the client names of all clients", 3, ""),
+    ],
+)
+def test_sql_is_run_as_it_is_or_refused(shop: Database, question: str, rows: int, text: str) -> None:
+    with SQLAgent(shop.location, model="offline") as agent:
+        answer = agent.ask(question)
+    assert (answer.row_count, answer.text if text else "") == (rows, text)
+    assert (answer.sql == question) == (rows == 1)

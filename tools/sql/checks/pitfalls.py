@@ -23,6 +23,7 @@ def find_query_pitfalls(query: Query, values: ColumnValueLookup | None) -> Itera
     for scope in query.scopes:
         yield from _find_contradictory_conditions(scope, query)
         for part in query.list_required_conditions(scope):
+            yield from _find_wrong_dates(part, query)
             if isinstance(part, exp.EQ | exp.NEQ) and isinstance(part.expression.unnest(), exp.Null):
                 better = f"{query.text(part.this)} IS {'NOT ' if isinstance(part, exp.NEQ) else ''}NULL"
                 yield _report_unmet([part], "NULL equals nothing", scope, query, f"write {better}")
@@ -39,6 +40,24 @@ def _report_unmet(
     place = " AND ".join(map(query.text, parts))
     kind = "always_empty" if is_result_empty_without(query, scope) else "never_holds"
     return Finding(kind, severity, f"{place} never holds: {reason}.", place, advice)
+
+
+def _find_wrong_dates(part: exp.Expr, query: Query) -> Iterator[Finding]:
+    """Yield a finding on each text such as `2024-13-45` with which dates are compared."""
+    is_comparison = isinstance(part, exp.EQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.Between | exp.In)
+    for column, operand in query.iterate_column_comparisons(part) if is_comparison else ():
+        text, samples = query.literal(operand), column.schema.samples
+        is_date = column.schema.kind == "time" or (samples and all(match_time(str(sample)) for sample in samples))
+        if is_date and isinstance(text, str) and match_time(text) and not _is_day(text[:10]):
+            # People are told; what the papers feed back to a model stays as it was.
+            yield Finding("never_holds", "info", f"{text} is not a date.", query.text(part))
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _find_absent_values(part: exp.Expr, query: Query, values: ColumnValueLookup) -> Iterator[Finding]:
@@ -127,10 +146,8 @@ def _is_range_empty(low: str | float, high: str | float) -> bool:
 def _count_certain_days(first: str, second: str) -> int:
     """Return the days between two dates; 0 if unsure by rounding, or if not both are dates."""
     times = match_time(first), match_time(second)
-    try:
-        dates = [date.fromisoformat(time[0][:10]) for time in times if time and not time["zone"]]
-    except ValueError:  # such as the 31st of February
-        return 0
+    days = [time[0][:10] for time in times if time and not time["zone"]]
+    dates = [date.fromisoformat(day) for day in days if _is_day(day)]  # not the 31st of February
     if len(dates) < 2:
         return 0
     days = (dates[1] - dates[0]).days
