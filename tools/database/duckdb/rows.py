@@ -78,8 +78,11 @@ def parse_cell_number(cell: object, mark: str) -> Decimal | None:
     if mark != "." or not _PLAIN.fullmatch(cell):
         cell = _LAST_UNIT.sub("", unicodedata.normalize("NFKC", cell))
         cell = _DECORATION.sub("", cell).replace("\u2212", "-")
-        cell = cell.replace("," if mark == "." else ".", "").replace(mark, ".")
         cell = f"-{''.join(filter(None, sign.groups()))}" if (sign := _NEGATIVE.fullmatch(cell)) else cell
+        *thousands, last = cell.split("," if mark == "." else ".")
+        if thousands and len(last.partition(mark)[0]) != 3:  # 3.70 is not 370
+            return None
+        cell = "".join((*thousands, last)).replace(mark, ".")
     return Decimal(cell) if _PLAIN.fullmatch(cell) else None
 
 
