@@ -105,6 +105,8 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("g,n\nAll,60\nFood,40\n bread,15\n milk,25\nDrink,20\n tea,12\n beer,8\n", ("kept totals",) * 3),
         ("Row Labels,n\nNorth,30\nOslo,10\nBergen,20\nSouth,12\nRome,12\n", ("kept totals",) * 2),
         ("Row Labels,n\nNorth,30\nOslo,10\nBergen,20\nSouth,12\nRome,12\nGrand Total,42\n", ("kept totals",) * 3),
+        ("a,n\nNorth,31\n1001,10\n1002,21\nSouth,33\n1003,33\n", ("kept totals",) * 2),
+        ("n,f\n1,1\n2,1\n3,2\n4,3\n5,5\n6,8\n7,13\n8,21\n9,34\n", ()),
         (f"a,b,n\nIT,Total,35\n{_PARTS[0]}HR,Total,19\n{_PARTS[1]}", ("kept totals",) * 2),
         (f"a,b,n\nCo,Total,54\nIT,Total,35\n{_PARTS[0]}HR,Total,19\n{_PARTS[1]}", ("kept totals",) * 3),
         (f"a,b,n\nIT,Total,36\n{_PARTS[0]}HR,Total,19\n{_PARTS[1]}", ()),  # not the sum of rows below

@@ -39,7 +39,7 @@ def find_sums_by_layout(rows: Sequence[Cells], places: Sequence[int]) -> set[int
 
 def find_sums_of_groups(rows: Sequence[Cells], places: Sequence[int]) -> tuple[set[int], bool]:
     """Return the rows that are sums of groups, and whether of those above; none unless all others are parts."""
-    for numbers, _ in _read_numbers(rows, places, 1):
+    for numbers, _ in _read_numbers(rows, places):
         for is_above, ordered in enumerate((numbers, numbers[::-1])):
             for depth in range(1, _DEEPEST):
                 # The sum of all may stand at the other end than the groups' sums do.
@@ -59,17 +59,16 @@ def find_sums_of_groups(rows: Sequence[Cells], places: Sequence[int]) -> tuple[s
     return set(), False
 
 
-def _read_numbers(
-    rows: Sequence[Cells], places: Sequence[int], first: int = 0
-) -> Iterator[tuple[list[_Row], set[int]]]:
+def _read_numbers(rows: Sequence[Cells], places: Sequence[int]) -> Iterator[tuple[list[_Row], set[int]]]:
     """Yield rows with their numbers other than years and zero, and the columns of years, for each decimal mark."""
     places = [at for at in places if len(rows[at]) == len(rows[places[0]])]
     width = len(rows[places[0]]) if places else 0
     years = {place for place in range(width) if all(is_year(rows[at][place]) for at in places)}
+    names = {0} if any(0 in find_texts(rows[at]) for at in places) else set[int]()
     for mark in ".,":
         parsed = ((at, [parse_cell_number(cell, mark) for cell in rows[at]]) for at in places)
         numbers = (
-            (at, {p: number for p, number in enumerate(cells) if number and p >= first and p not in years})
+            (at, {p: number for p, number in enumerate(cells) if number and p not in years | names})
             for at, cells in parsed
         )
         yield [row for row in numbers if row[1]], years
