@@ -49,6 +49,9 @@ _FORMS = {
 }
 _DAY = "{0} BETWEEN 19000101 AND 21001231 AND {0} // 100 % 100 BETWEEN 1 AND 12 AND {0} % 100 BETWEEN 1 AND 31"
 _SERIAL = "({0} BETWEEN 25569 AND 73050)"  # days since 1900, of 1970 to 2100
+_SPAN_NAME = re.compile(
+    r"length|duration|elapsed|länge|dauer|durée|duraci[oó]n|durata|duração|duur|lengte", re.IGNORECASE
+)
 _DAY_NAME = re.compile(r"dat(?:e|um|a)|day|\btag|jour|fecha|giorno|日", re.IGNORECASE)
 # What stands for none in numbers and dates, if it is far from all others: three times as large, or twenty years away.
 _PLACEHOLDER = re.compile(r"(?:-9{2,}|9{3,})(?:\.0)?|(?:0001|1900|1970)-01-01.*|(?:2[1-9]|[3-9]\d)\d\d-.*")
@@ -88,6 +91,9 @@ def add_content_notices(
         _add_placeholder_notices(connection, noticing, head, source)
         for name in (column.name for column in head if column.type == "TIMESTAMP WITH TIME ZONE"):
             noticing.add("zones", "times with a zone are read as UTC, and so are their days", name)
+        for name in (column.name for column in head if column.type == "TIME" and _SPAN_NAME.search(column.name)):
+            if connection.execute(f"SELECT bool_and(second({quote(name)}) = 0) {source}").fetchall()[0][0]:
+                noticing.add("times", "read as hours and minutes; the file may mean minutes and seconds", name)
         for name in (name for name, is_day in zip(numbers, are_days, strict=True) if is_day):
             noticing.add("mixed dates", "dates such as 20240131, or a spreadsheet's 45322, are read as numbers", name)
         for batch in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
