@@ -77,7 +77,7 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("a,b\nx,1\ny,2,3\n", ("lines",)),
         ("a,n,m\nx,120,11\ny,80,9\nz,200,20\nw,30,4\n", ()),  # a sum by chance
         ("a,n\nx,1.2k\ny,3M\n", ("units",)),
-        ("a,n\nx,5\nsmall,1\nTotal,6\nTotal Wine,7\n", ("totals",)),
+        ("a,n\nx,5\nsmall,1\nTotal,6\nTotal Wine,7\n", ("totals", "kept totals")),
         ("a,n\nx,10\ny,20\n,30\n", ("kept totals",)),
         ("a,n\nx,1\ny,1\n,2\n", ("kept totals",)),
         ("g,k,v\nA,x,1\nA,y,2\n,,3\nB,x,5\nB,y,6\n,,11\n", ("kept totals",)),
@@ -105,6 +105,8 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("g,n\nAll,60\nFood,40\n bread,15\n milk,25\nDrink,20\n tea,12\n beer,8\n", ("kept totals",) * 3),
         ("Row Labels,n\nNorth,30\nOslo,10\nBergen,20\nSouth,12\nRome,12\n", ("kept totals",) * 2),
         ("Row Labels,n\nNorth,30\nOslo,10\nBergen,20\nSouth,12\nRome,12\nGrand Total,42\n", ("kept totals",) * 3),
+        ("a,n\nNorth,31\n1001,10\n1002,21\nSouth,33\n1003,33\n", ("kept totals", "kept totals", "numbers as text")),
+        ("n,f\n1,1\n2,1\n3,2\n4,3\n5,5\n6,8\n7,13\n8,21\n9,34\n", ()),
         (f"a,b,n\nIT,Total,35\n{_PARTS[0]}HR,Total,19\n{_PARTS[1]}", ("kept totals",) * 2),
         (f"a,b,n\nCo,Total,54\nIT,Total,35\n{_PARTS[0]}HR,Total,19\n{_PARTS[1]}", ("kept totals",) * 3),
         (f"a,b,n\nIT,Total,36\n{_PARTS[0]}HR,Total,19\n{_PARTS[1]}", ()),  # not the sum of rows below
@@ -132,7 +134,7 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("s,t\n(ab),(500)\n(cd),70\n", ("numbers as text",)),
         (
             "c,p,n\nA,x,10\nA,y,20\nA Total,,30\nA Average,,15\nB,u,5\nB,v,15\nB Total,,20\nB Average,,10\nTotal,,50\n",
-            ("kept totals", "kept totals", "totals"),
+            ("totals", "kept totals", "kept totals"),
         ),
         ("title,n\nThe Sum of All Fears,12\nA Mean Girl,4\nTotal War,16\n", ("kept totals",)),
         ("title,n\nTotal Recall,261\nAlien,106\nSum of Us,20\nTotal Eclipse,3\n", ()),
@@ -144,6 +146,19 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("g,n\na,50\nb,50\nc,70\nd,70\ne,30\nf,30\n", ()),  # each number twice
         ("m,n\nJan-24,5\nFeb-24,6\nMar-24,5\n", ("mixed dates",)),
         ("m,n\nJan 2024,5\nFévr. 2024,6\nMärz 2024,5\n", ("mixed dates",)),
+        ("m,n\n01/Mar/24 9:05 AM,5\n", ("mixed dates",)),
+        ('m,n\n"Jan 1, 2024 10:01:00 AM PST",5\n', ("mixed dates",)),
+        ("m,n\n01-MAR-24 10.00.00.000 AM,5\n", ("mixed dates",)),
+        ('m,n\n"Fri, 01 Mar 2024 10:00:00 GMT",5\n', ("mixed dates",)),
+        ("m,n\n20240301T101500Z,5\n1:30 PM,6\nQ1 2024,7\n", ("mixed dates",)),
+        ("track,length\nA,3:45\nB,4:10\n", ("times",)),
+        ("track,length\nA,0:03:45\nB,0:04:10\n", ()),
+        ("shop,opens\nA,8:00\nB,9:30\n", ()),
+        ("street,n\n12 March Street,5\nMAR 500,6\nDEC 3000,6\n", ()),
+        ("dev,n\n0x0A,5\n0x0B,6\n", ("codes",)),
+        ("a,n\nx,100\ny,21\nTotal,121\nTotal previous year,99\n", ("totals", "kept totals")),
+        ("a,n\nx,100\ny,21\nPrior year total,99\n", ("kept totals",)),
+        ("item,n\na,2.50\nb,1.20\nc,3.70\nd,2.40\ne,6.10\nf,3.10\n", ()),  # prices that add up
         ("room,n\nRoom 12,5\nMarket 14,6\nUnit-13,5\n", ()),
         ("g,n\na,10\nb,20\nTotal in,30\nc,4\nd,7\nTotal out,11\nGain,19\n", ("totals", "kept totals")),
         ("g,n\nOslo,60\nBergen,40\nRome,15\nPisa,25\nBonn,20\n", ()),  # one sum by chance

@@ -31,19 +31,27 @@ _NUMERAL = (
     r"[-+−–(▲△]?\s?(?:[$€£¥₹₽]|R\$|CHF|EUR|USD|GBP|PLN|kr\.?|zł|Kč)?\s?"
     r"[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
 )
+_YEAR, _WORD = r"(?:[12]\d)?\d\d", r"[^\d\s.,/:-]{3,9}\.?"
+_DATE = (
+    rf"\d{{1,2}}[-/.]\d{{1,2}}[-/.]{_YEAR}|[12]\d{{3}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|[12]\d{{7}}T\d{{4,6}}Z?"
+    rf"|\d{{1,2}}\.?[ /-]{_WORD},?[ /-]{_YEAR}|{_WORD} \d{{1,2}},? [12]\d{{3}}|(?i:{MONTH})\.?[ -]{_YEAR}"
+)
+_TIME = r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _FORMS = {
     "numbers": _NUMERAL,
     "numbers with units": _NUMERAL + UNIT,
     # With names of months in any language; `\p{L}` would take twenty times as long.
-    "dates or times": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
-    # Months, weeks and times too; before a Japanese year may be its era.
-    r"|[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?|[12]\d{3}-[WQ]?\d{1,2}|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?"
-    r"|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}"
-    rf"|(?i:{MONTH})\.?[ -](?:\d\d){{1,2}}",
+    "dates or times": rf"(?:[^\d\s]{{2,10}} )?(?:{_DATE})(?:[ T:,].{{0,30}})?|{_TIME}"
+    r"|[12]\d{3}-[WQ]?\d{1,2}|[QT][1-4][ /-]?[12]\d{3}"
+    # Before a Japanese year may be its era.
+    r"|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?",
     "codes": "0[0-9]+|[0-9]{16,}",
 }
 _DAY = "{0} BETWEEN 19000101 AND 21001231 AND {0} // 100 % 100 BETWEEN 1 AND 12 AND {0} % 100 BETWEEN 1 AND 31"
 _SERIAL = "({0} BETWEEN 25569 AND 73050)"  # days since 1900, of 1970 to 2100
+_SPAN_NAME = re.compile(
+    r"length|duration|elapsed|länge|dauer|durée|duraci[oó]n|durata|duração|duur|lengte", re.IGNORECASE
+)
 _DAY_NAME = re.compile(r"dat(?:e|um|a)|day|\btag|jour|fecha|giorno|日", re.IGNORECASE)
 # What stands for none in numbers and dates, if it is far from all others: three times as large, or twenty years away.
 _PLACEHOLDER = re.compile(r"(?:-9{2,}|9{3,})(?:\.0)?|(?:0001|1900|1970)-01-01.*|(?:2[1-9]|[3-9]\d)\d\d-.*")
@@ -83,6 +91,9 @@ def add_content_notices(
         _add_placeholder_notices(connection, noticing, head, source)
         for name in (column.name for column in head if column.type == "TIMESTAMP WITH TIME ZONE"):
             noticing.add("zones", "times with a zone are read as UTC, and so are their days", name)
+        for name in (column.name for column in head if column.type == "TIME" and _SPAN_NAME.search(column.name)):
+            if connection.execute(f"SELECT bool_and(second({quote(name)}) = 0) {source}").fetchall()[0][0]:
+                noticing.add("times", "read as hours and minutes; the file may mean minutes and seconds", name)
         for name in (name for name, is_day in zip(numbers, are_days, strict=True) if is_day):
             noticing.add("mixed dates", "dates such as 20240131, or a spreadsheet's 45322, are read as numbers", name)
         for batch in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):

@@ -94,9 +94,13 @@ class NoticeCollector:
         turned_by = turned_by or (kind if kind in GUESSES else "")
         self.notices.append(Notice(self.table, column, kind, text, turned_by, cell))
 
-    def add_kept_totals(self, text: str, example: object = "") -> None:
-        """Add a notice on rows that may be totals and are kept."""
-        self.add(KEPT_TOTALS, f"{text}: kept, so a sum may count rows twice", example=example, turned_by=_LEAVE_OUT)
+    def add_kept_totals(self, text: str, example: object = "", *, can_be_turned: bool = False) -> None:
+        """Add a notice on rows that may be totals and are kept, unless the guess is reversed."""
+        if can_be_turned and self.is_guess_reversed("totals"):
+            self.add("totals", text + format_decision(True, kept=True), example=example)
+        else:
+            turned_by = "totals" if can_be_turned else _LEAVE_OUT
+            self.add(KEPT_TOTALS, f"{text}: kept, so a sum may count rows twice", example=example, turned_by=turned_by)
 
     def rename_notice_columns(self, names: Mapping[str, str]) -> tuple[Notice, ...]:
         """Return the notices with columns renamed from the file's names to the given names."""

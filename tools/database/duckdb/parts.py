@@ -1,17 +1,20 @@
-"""Rows that are sums of others by a table's layout: indented, by period, or by year."""
+"""Rows that are sums of others by a table's layout: by group, indented, by period, or by year."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
+from math import prod
 
 from .rows import MONTH, Cells, find_texts, fold_cell, is_year, parse_cell_number
 
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
 _NO_CHANCE = 100  # an entity whose numbers, multiplied, are less may equal the others by chance
+_NO_CHANCE_OF_GROUPS = 300  # so may the sums of groups, all multiplied
+_DEEPEST = 4  # levels of rows above or below their parts
 # What rows of months, quarters, halves and whole years are called, each coarser than those before.
 _PERIODS = [
     re.compile(rf"[\d\W]*(?:{names})[\d\W]*", re.IGNORECASE)
@@ -27,16 +30,63 @@ _Row = tuple[int, dict[int, Decimal]]
 
 def find_sums_by_layout(rows: Sequence[Cells], places: Sequence[int]) -> set[int]:
     """Return the places of rows that are sums: of indented rows, of periods, of entities."""
+    found = set[int]()
+    for numbers, years in _read_numbers(rows, places):
+        for find in (_find_above_indented, _find_periods, _find_entities):
+            found |= find(rows, numbers, years)
+    return found
+
+
+def find_sums_of_groups(rows: Sequence[Cells], places: Sequence[int]) -> tuple[set[int], bool]:
+    """Return the rows that are sums of groups, and whether of those above; none unless all others are parts."""
+    for numbers, _ in _read_numbers(rows, places):
+        for is_above, ordered in enumerate((numbers, numbers[::-1])):
+            for depth in range(1, _DEEPEST):
+                # The sum of all may stand at the other end than the groups' sums do.
+                for parts in (ordered, ordered[:-1]):
+                    found, tops, end = dict[int, int](), list[_Row](), 0
+                    while end is not None and end < len(parts):
+                        tops.append(parts[end])
+                        end = _find_end_of_parts(parts, end, depth, found)
+                    whole = ordered[len(parts) :]
+                    if not end or not all(_are_equal(cells, _add_up(tops)) for _, cells in whole):
+                        continue
+                    sums = {*found, *(at for at, _ in whole)}
+                    group_count = sum(1 for level in found.values() if level == 1)
+                    size = prod(abs(number) for at, cells in ordered if at in sums for number in cells.values())
+                    if len(found) > 1 and group_count < len(ordered) - len(sums) and size >= _NO_CHANCE_OF_GROUPS:
+                        return sums, bool(is_above)
+    return set(), False
+
+
+def _read_numbers(rows: Sequence[Cells], places: Sequence[int]) -> Iterator[tuple[list[_Row], set[int]]]:
+    """Yield rows with their numbers other than years and zero, and the columns of years, for each decimal mark."""
     places = [at for at in places if len(rows[at]) == len(rows[places[0]])]
     width = len(rows[places[0]]) if places else 0
     years = {place for place in range(width) if all(is_year(rows[at][place]) for at in places)}
-    found = set[int]()
+    names = {0} if any(0 in find_texts(rows[at]) for at in places) else set[int]()
     for mark in ".,":
-        parsed = ((at, enumerate(parse_cell_number(cell, mark) for cell in rows[at])) for at in places)
-        numbers = [(at, {place: n for place, n in cells if n and place not in years}) for at, cells in parsed]
-        for find in (_find_above_indented, _find_periods, _find_entities):
-            found |= find(rows, [(at, cells) for at, cells in numbers if cells], years)
-    return found
+        parsed = ((at, [parse_cell_number(cell, mark) for cell in rows[at]]) for at in places)
+        numbers = (
+            (at, {p: number for p, number in enumerate(cells) if number and p not in years | names})
+            for at, cells in parsed
+        )
+        yield [row for row in numbers if row[1]], years
+
+
+def _find_end_of_parts(rows: Sequence[_Row], start: int, depth: int, found: dict[int, int]) -> int | None:
+    """Return where a row's parts end, and add its depth to `found`; None if it has no parts."""
+    at, cells = rows[start]
+    rest: dict[int, Decimal] = defaultdict(Decimal, cells)
+    end: int | None = start + 1
+    while depth and any(abs(rest[p]) > _FLOAT * max(1, abs(cells.get(p, 0))) for p in rest):
+        if end is None or end == len(rows):
+            return None
+        for place, number in rows[end][1].items():
+            rest[place] -= number
+        end = _find_end_of_parts(rows, end, depth - 1, found)
+    found |= {at: depth} if depth else {}
+    return end
 
 
 def _add_up(rows: Sequence[_Row]) -> dict[int, Decimal]:

@@ -66,8 +66,8 @@ def is_number(cell: object) -> bool:
 
 def is_year(cell: object) -> bool:
     """Whether a cell holds a year, or no number."""
-    number = parse_cell_number(cell, ".")
-    return number is None or (number % 1 == 0 and int(number) in YEARS)
+    numbers = (parse_cell_number(cell, mark) for mark in ".,")
+    return all(number is None or (number % 1 == 0 and int(number) in YEARS) for number in numbers)
 
 
 def parse_cell_number(cell: object, mark: str) -> Decimal | None:
@@ -75,11 +75,14 @@ def parse_cell_number(cell: object, mark: str) -> Decimal | None:
     if not isinstance(cell, str):
         is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
         return Decimal(str(cell)) if is_number else None
-    if mark != "." or not _PLAIN.fullmatch(cell):
+    if not _PLAIN.fullmatch(cell) or (mark != "." and "." in cell):
         cell = _LAST_UNIT.sub("", unicodedata.normalize("NFKC", cell))
         cell = _DECORATION.sub("", cell).replace("\u2212", "-")
-        cell = cell.replace("," if mark == "." else ".", "").replace(mark, ".")
         cell = f"-{''.join(filter(None, sign.groups()))}" if (sign := _NEGATIVE.fullmatch(cell)) else cell
+        *thousands, last = cell.split("," if mark == "." else ".")
+        if thousands and len(last.partition(mark)[0]) != 3:  # 3.70 is not 370
+            return None
+        cell = "".join((*thousands, last)).replace(mark, ".")
     return Decimal(cell) if _PLAIN.fullmatch(cell) else None
 
 
@@ -202,4 +205,5 @@ def _iterate_lone_cells(rows: Sequence[Cells]) -> Iterator[tuple[int, str]]:
 
 def find_texts(row: Cells) -> list[int]:
     """Return the places of a row's cells that hold neither nothing nor a number."""
-    return [place for place, cell in enumerate(row) if fold_cell(cell) and parse_cell_number(cell, ".") is None]
+    filled = ((place, cell) for place, cell in enumerate(row) if fold_cell(cell))
+    return [place for place, cell in filled if parse_cell_number(cell, ".") is parse_cell_number(cell, ",") is None]

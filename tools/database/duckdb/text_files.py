@@ -51,11 +51,15 @@ _GROUPED = r"\s*[-+]?[0-9]{{1,3}}([{thousands}][0-9]{{2,3}})*[{thousands}][0-9]{
 _MARKED = r"\s*[-+]?[0-9.,]*[.,][0-9.,]*\s*"
 # Whether such a mark is a decimal's, three digits behind it do not tell.
 _UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
-# Numbers of versions and cases: 1.9 is followed by 1.10, in a column without whole numbers.
-_VERSION, _FEWER, _TENTH = (rf"[0-9]+\.{last}" for last in ("[0-9]{1,2}", "[0-9]", "[1-9]0"))
+# Numbers of versions and cases: 1.9 is followed by 1.10, and 1.90 by 1.100, in a column without whole numbers.
+_VERSION = r"[0-9]+\.[0-9]{1,3}"
+_TENTHS = [(r"[0-9]+\.[0-9]", r"[0-9]+\.[1-9]0"), (r"[0-9]+\.[0-9]{1,2}", r"[0-9]+\.[1-9][0-9]0")]
+_VERSION_NAME = re.compile("versi[oó]n|release", re.IGNORECASE)
 _SHORT_NUMBER = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
 # What a spreadsheet makes of a code such as 12E5.
 _CODE = "[0-9]+[eE][0-9]+"
+# What DuckDB reads as a number to the base of 16 or 2.
+_PREFIXED = r"\s*[-+]?0[xXbB].*"
 # And of a number of twelve digits or more, such as a barcode.
 _CUT = "[0-9]([.,][0-9]+)?E\\+1[1-9]"
 # Signs that part thousands, and a minus, which DuckDB does not know; a file of this size is copied without them, and
@@ -294,7 +298,7 @@ def _detect_header_line(first: CsvReader, head: Sequence[str], noticing: NoticeC
     is_named = is_header != noticing.is_guess_reversed("header")
     if not is_named:
         noticing.add("header", "the columns have no names: the first line is read as data")
-    elif not first.has_header or not all(map(can_be_column_name, row)):
+    elif len(rows) == 1 or not first.has_header or not all(map(can_be_column_name, row)):
         noticing.add("header", "the first line is read as the columns' names, but could be a row")
     if is_named == first.has_header:
         return first
@@ -379,7 +383,12 @@ def _keep_ungrouped_as_text(first: CsvReader, trial: CsvReader, decimal: str, th
 
 
 def _resolve_ambiguous_numbers(first: CsvReader, best: CsvReader, noticing: NoticeCollector) -> CsvReader:
-    """Keep codes such as 12E5 as text; choose the meaning of the mark in 1.234."""
+    """Keep codes such as 12E5 and 0x0A as text; choose the meaning of the mark in 1.234."""
+    is_prefixed = f"bool_or(regexp_full_match({{0}}, {literal(_PREFIXED)}))"
+    prefixed = {name: is_prefixed.format(quote(name)) for name, kind in best.columns if kind in _NUMERIC}
+    texts = dict((best := best.keep_as_text(first, prefixed, LOOKED_AT)).columns)
+    for name in (name for name in prefixed if texts[name] == "VARCHAR"):
+        noticing.add("codes", "codes such as 0x0A are kept as text", name)
     names = [name for name, kind in best.columns if kind == "DOUBLE"]
     if not names:
         return best
@@ -426,12 +435,13 @@ def _resolve_ambiguous_numbers(first: CsvReader, best: CsvReader, noticing: Noti
 def _keep_versions_as_text(best: CsvReader, names: Sequence[str], noticing: NoticeCollector) -> CsvReader:
     """Keep numbers of versions and cases as text: 1.10 is not 1.1."""
     # Of one first number there are both kinds; hand-written prices such as 2.5 and 3.50 are mostly of several.
-    firsts = (
-        f"list(DISTINCT split_part({{0}}, '.', 1)) FILTER (regexp_full_match({{0}}, {literal(last)}))"
-        for last in (_FEWER, _TENTH)
-    )
-    form = f"bool_and(regexp_full_match({{0}}, {literal(_VERSION)})) AND list_has_any({', '.join(firsts)})"
-    (flags,) = best.rows(", ".join(form.replace("{0}", quote(name)) for name in names), LOOKED_AT)
+    first = "list(DISTINCT split_part({0}, '.', 1)) FILTER (regexp_full_match({0}, %s))"
+    both = [f"list_has_any({', '.join(first % literal(last) for last in pair)})" for pair in _TENTHS]
+    any_sql = " OR ".join(f"coalesce({test}, false)" for test in both)
+    forms = {name: any_sql + " OR bool_or({0} LIKE '%0')" * bool(_VERSION_NAME.search(name)) for name in names}
+    checks = (f"bool_and(regexp_full_match({{0}}, {literal(_VERSION)})) AND ({form})" for form in forms.values())
+    sql = ", ".join(check.replace("{0}", quote(name)) for name, check in zip(names, checks, strict=True))
+    (flags,) = best.rows(sql, LOOKED_AT)
     versions = {name for name, is_version in zip(names, flags, strict=True) if is_version}
     is_turned = noticing.is_guess_reversed("numbers")
     for name in sorted(versions):

@@ -105,7 +105,7 @@ def leave_out_compared_total(
         text = "1 row is labelled as a total and equals the sum of all others"
         noticing.add("totals", text + format_decision(is_turned), example=example)
     elif is_total:
-        noticing.add_kept_totals("1 row equals the sum of all others", example)
+        noticing.add_kept_totals("1 row equals the sum of all others", example, can_be_turned=True)
     if other_labels:
         noticing.add_kept_totals(f"{format_row_count(other_labels, *LABELLED)}, {TOO_MANY}")
-    return f"(SELECT * FROM {scan} WHERE NOT {total})" if is_total and label_matches and not is_turned else scan
+    return f"(SELECT * FROM {scan} WHERE NOT {total})" if is_total and bool(label_matches) != is_turned else scan

@@ -6,11 +6,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
-from itertools import chain, islice, repeat, takewhile
+from itertools import chain, takewhile
 from math import isqrt, prod
 
 from .notices import LOOKED_AT, MISSING, NoticeCollector, format_decision, format_row_count
-from .parts import find_sums_by_layout
+from .parts import find_sums_by_layout, find_sums_of_groups
 from .rows import Cells, find_texts, fold_cell, is_filled, is_year, parse_cell_number
 from .total_labels import MEASURES, TAX, find_total_word, fold_group, is_total_label, name_measure
 
@@ -22,7 +22,6 @@ _TYPICAL = 1_000  # rows that tell which column is the first one of texts
 FLOAT = Decimal("1e-9")  # such a difference is the computer's
 _SEARCHED = 200_000  # cells of a table in which totals without a label are looked for
 _TOLD = 9  # texts of rows that are told one by one
-_DEEPEST = 4  # levels of rows above their parts
 _COMPARED = 5_000_000  # cells of all pairs of totals; where there are more, their label is a category's name
 LABELLED = ("is labelled as a total", "are labelled as totals")
 _MEASURED = (
@@ -50,6 +49,8 @@ class TotalRows:
         self._blank = set[int]()  # rows without texts, if each is a total
         self._weak = set[int]()  # totals that one row alone, or zeros, would make
         self._strong = set[int]()  # totals of several rows, in all columns of numbers, that are no chance
+        self._kept: list[tuple[str, str]] = []  # what is told of totals that are kept, with examples
+        self._kept_places = set[int]()
         self._width = max((len(rows[at]) for at in self._places), default=0)
 
     def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:
@@ -69,18 +70,24 @@ class TotalRows:
                 self._labels = {at: label for at, label in found.items() if at in self._certain | equal.keys()}
         label_places = label_places & (self._certain | equal.keys())
         match_count = len(equal.keys() & label_places)
-        if is_small and match_count < max(1, len(label_places)) and self._width * len(self._places) <= _SEARCHED:
+        is_searched = self._width * len(self._places) <= _SEARCHED
+        if is_small and is_searched and match_count < max(1, len(label_places)):
             guesses = self._guess_totals(label_places)
             # Rows that no label tells of are left out only if the sum of a labelled one has to leave them out.
-            is_certain = len(guesses) > 1 or not guesses.keys().isdisjoint(self._blank | self._strong)
+            is_certain = not guesses.keys().isdisjoint(self._blank | self._strong)
             if len(guesses.keys() & label_places) > match_count or (is_certain and not match_count):
                 equal = guesses
+        groups, is_above = find_sums_of_groups(self._rows, self._places) if is_searched else (set[int](), False)
+        if is_above:
+            # Where all rows are parts of sums, those are totals, whatever they are called.
+            equal = dict.fromkeys(sorted(groups), Decimal())
+            label_places, self._certain = label_places & groups, self._certain | (every.keys() & groups)
         # The last row is above none of them.
         named = self._certain & label_places
         unnamed = equal.keys() & set(self._places[-1:]) - label_places
         sums = equal.keys() - unnamed - (label_places - named) if named & equal.keys() else set[int]()
         sums -= set(filter(self._is_filled_in, sums))
-        other = self._select_placed_as_totals(set(filter(self._has_amount, named - equal.keys())))
+        other = self._select_placed_as_totals(set(filter(self._has_amount, named - equal.keys() - groups)))
         taxes = {
             at for before, at, after in self._iterate_neighbours() if before in sums and (after in sums or after < 0)
         }
@@ -92,12 +99,12 @@ class TotalRows:
             phrases = [phrase + about for phrase in (_SUMS if places <= named else ("equals", "equal"))]
             if places is sums:
                 text = format_row_count(len(places), *phrases) + format_decision(is_turned)
-                noticing.add("totals", text, example=self._labels.get(min(sums), ""))
+                noticing.add("totals", text, example=self._labels.get(min(sums)) or _join_texts(self._rows[min(sums)]))
             else:
-                self._add_kept_rows(noticing, places, *phrases)
+                self._add_kept_rows(places, *phrases)
         if other:
             compared = "not the sum of several rows above" if is_small else TOO_MANY
-            self._add_kept_rows(noticing, other, *(f"{phrase}, {compared}" for phrase in LABELLED))
+            self._add_kept_rows(other, *(f"{phrase}, {compared}" for phrase in LABELLED))
         if taxes:
             text = format_row_count(len(taxes), "beside totals is tax", "beside totals are tax")
             noticing.add("totals", text + format_decision(is_turned), example=self._rows[min(taxes)][0])
@@ -105,17 +112,19 @@ class TotalRows:
             noticing.add_kept_totals(
                 "the last row equals the difference of two totals", _join_texts(self._rows[self._places[-1]])
             )
-        parents = self._find_parents(equal.keys() | label_places) or self._find_parents(equal.keys() | other)
-        self._add_kept_rows(noticing, parents, *(f"{verb} the sum of rows below" for verb in ("equals", "equal")))
-        told = equal.keys() | label_places | parents
+        told = equal.keys() | label_places | groups
         below = {at for at in self._places if len(sums) == 1 and at > max(sums)} - taxes
-        if len(below) <= _BELOW and below.isdisjoint(told | every.keys()):
+        if len(below) <= _BELOW and below.isdisjoint(told):
             phrases = (f"{verb} below the total that is left out" for verb in ("stands", "stand"))
-            self._add_kept_rows(noticing, below, *phrases)
-        if self._width * len(self._places) <= _SEARCHED:
-            sums_by_layout = find_sums_by_layout(self._rows, [at for at in self._places if at not in told])
-            self._add_kept_rows(noticing, sums_by_layout, "equals the sum of other rows", "equal the sum of other rows")
-        return sums | taxes | measures if not is_turned else set()
+            self._add_kept_rows(below, *phrases)
+        if is_searched:
+            groups |= find_sums_by_layout(self._rows, [at for at in self._places if at not in told])
+            phrases = (f"{verb} the sum of other rows" for verb in ("equals", "equal"))
+            self._add_kept_rows(groups - equal.keys(), *phrases)
+        left_out = sums | taxes | measures
+        for text, example in self._kept:
+            noticing.add_kept_totals(text, example, can_be_turned=not left_out)
+        return left_out if not is_turned else self._kept_places if not left_out else set()
 
     def _find_certain_labels(self, header: Cells) -> set[int]:
         """Return the rows labelled as a total alone, or of a period, a kind or a group of rows."""
@@ -166,27 +175,12 @@ class TotalRows:
                 return True
         return False
 
-    def _add_kept_rows(self, noticing: NoticeCollector, places: Collection[int], singular: str, plural: str) -> None:
-        """Add a notice for the texts of each row that is kept; one for all rows if there are many."""
+    def _add_kept_rows(self, places: Collection[int], singular: str, plural: str) -> None:
+        """Note what is told of each row that is kept, by its texts; one notice for all rows if there are many."""
+        self._kept_places.update(places)
         counts = Counter(_join_texts(self._rows[at]) for at in sorted(places))
         for text, count in counts.items() if len(counts) <= _TOLD else [("", len(places))]:
-            noticing.add_kept_totals(format_row_count(count, singular, plural), text)
-
-    def _find_parents(self, without: Collection[int]) -> set[int]:
-        """Return the rows that equal sums of rows below, if all others are parts of such sums."""
-        places = [at for at in self._places if at not in without]
-        for mark in ".," if self._width * len(places) <= _SEARCHED else "":
-            cells = (islice(chain(self._rows[at], repeat(None)), 1, self._width) for at in places)
-            numbers = ([parse_cell_number(cell, mark) or Decimal() for cell in row] for row in cells)
-            rows = [pair for pair in zip(places, numbers, strict=True) if any(pair[1])]
-            for depth in range(1, _DEEPEST):
-                parents, end = set[int](), 0
-                while end is not None and end < len(rows):
-                    end = _find_end_of_parts(rows, end, depth, parents)
-                is_large = any(abs(number) >= CHANCE for at, numbers in rows if at in parents for number in numbers)
-                if end and is_large and 1 < len(parents) < len(rows) - len(parents):
-                    return parents
-        return set()
+            self._kept.append((format_row_count(count, singular, plural), text))
 
     def _find_measures(self, noticing: NoticeCollector) -> set[int]:
         """Return the last rows if they are means and the like of rows above; add a notice on them."""
@@ -198,9 +192,7 @@ class TotalRows:
         self._places = [at for at in self._places if at not in measures]
         if is_small and (means := self._find_group_means(measures)):
             self._places = [at for at in self._places if at not in means]
-            self._add_kept_rows(
-                noticing, means, *(f"{verb} the mean of a group of rows" for verb in ("equals", "equal"))
-            )
+            self._add_kept_rows(means, *(f"{verb} the mean of a group of rows" for verb in ("equals", "equal")))
         # A person may be called Max.
         if measures and (len(last) > 1 or names[min(measures)] == "means"):
             text = format_row_count(len(measures), *_MEASURED)
@@ -270,9 +262,7 @@ class TotalRows:
     def _compare_labelled_rows(self) -> tuple[dict[int, Decimal], set[int]]:
         """Return the labelled rows that are totals, and those whose labels are data."""
         labels = {at: fold_cell(label) for at, label in self._labels.items()}
-        words = {
-            at: find_total_word(label) if at in self._certain else labels[at] for at, label in self._labels.items()
-        }
+        words = {at: find_total_word(label) for at, label in self._labels.items()}
         equal = max(map(self._find_matching_totals, ".,"), key=len)
         # A label of several rows that are no sums is a category of its column.
         label_counts = Counter(labels[at] for at in labels.keys() - equal.keys() if self._has_amount(at))
@@ -344,22 +334,6 @@ class TotalRows:
                 counts[place] += 1
                 digits[place] = max(digits[place], -int(number.as_tuple().exponent))
         return totals
-
-
-def _find_end_of_parts(
-    rows: Sequence[tuple[int, list[Decimal]]], start: int, depth: int, parents: set[int]
-) -> int | None:
-    """Return where a row's parts end, and add it to `parents`; None if it has no parts."""
-    place, rest = rows[start]
-    wholes = rest
-    end: int | None = start + 1
-    while depth and any(abs(part) > FLOAT * max(1, abs(whole)) for part, whole in zip(rest, wholes, strict=True)):
-        if end is None or end == len(rows):
-            return None
-        rest = [left - part for left, part in zip(rest, rows[end][1], strict=True)]
-        end = _find_end_of_parts(rows, end, depth - 1, parents)
-    parents |= {place} if depth else set()
-    return end
 
 
 def _join_texts(row: Cells) -> str:
