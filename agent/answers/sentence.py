@@ -133,6 +133,7 @@ def fill_sentence(
     # A number in ORDER BY or GROUP BY is that of a column.
     literals = [each for each in query.find(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)]
     known_text = " ".join([question, *(literal.name for literal in literals)])
+    beyond = " ".join(literal.name for literal in literals if literal.find_ancestor(exp.LT))
     language = find_language(template) or find_language(f"{question} {template}")
     named_rows = _find_named_rows(template, result, formats)
     placed_rows = {row for place in placeholders if place.column >= 0 for row in place.rows}
@@ -146,7 +147,7 @@ def fill_sentence(
         all(texts)
         and _has_only_source_numbers(template, known_text, language, " ".join(map(humanize_name, result.columns)))
         and all(placed_rows <= rows for rows in named_rows.values())
-        and _has_only_known_times(template, known_text, language, _drop_numbers(placeholders, result, measures))
+        and _has_only_known_times(template, known_text, beyond, language, _drop_numbers(placeholders, result, measures))
         and sentence.is_supported()
     ):
         return None
@@ -292,19 +293,23 @@ def _has_only_source_numbers(template: str, source: str, language: str, columns:
     )
 
 
-def _has_only_known_times(template: str, source: str, language: str, rows: Sequence[Sequence[PlainCell]]) -> bool:
+def _has_only_known_times(
+    template: str, source: str, beyond: str, language: str, rows: Sequence[Sequence[PlainCell]]
+) -> bool:
     """Whether each month, weekday or season in a sentence is in the question, the query or one of the rows.
 
     Args:
         template: The sentence with gaps.
         source: The question, and the query's literals.
+        beyond: The literals that the query's rows are below.
         language: The sentence's language.
         rows: The rows that its places name.
     """
     text = " ".join([source, *(str(cell) for row in rows for cell in row if isinstance(cell, str | int))])
     conditions = {int(match["month"]) for match in ISO_TIME.finditer(source) if match["month"]}
-    known = _find_times(text, language) | _read_times(text)
-    known |= {("month", number) for number in range(min(conditions, default=0), max(conditions, default=0))}
+    between = {("month", number) for number in range(min(conditions, default=0), max(conditions, default=0))}
+    first_days = {("month", int(match["month"])) for match in ISO_TIME.finditer(beyond) if match["day"] == "01"}
+    known = _find_times(text, language) | ((_read_times(text) | between) - first_days)
     phrases = " ".join(match[0] for match in compile_phrases("times").finditer(template))
     return _find_times(template, language) <= known and set(stems(phrases)) <= set(stems(text))
 
