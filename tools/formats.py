@@ -139,7 +139,8 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
     if role == "key" or (not role and _is_key_name(words)):
         return ColumnFormat("key")
     is_year = role == "year" or (not role and has_word_of_kind("year", words))
-    if is_whole and (is_year or (meaning.stored and not role and not measure and not has_word_of_kind("money", words))):
+    is_likely_year = meaning.stored and not role and not measure and not has_word_of_kind("money", words)
+    if (is_whole and (is_year or is_likely_year)) or (role == "year" and not meaning.stored):  # such as a mean
         years = _YEARS if is_year else _LIKELY_YEARS
         if years.start <= min(numbers) and max(numbers) < years.stop:
             return ColumnFormat("year")
@@ -286,6 +287,8 @@ class _OutputMeaningReader:
                 return replace(self.read_meaning(node.this), stored=node.args.get("decimals") is not None)
             case exp.Sum() | exp.Avg():
                 inner, is_sum = self.read_meaning(node.this), isinstance(node, exp.Sum)
+                if inner.role == "year" and not is_sum:
+                    return _Meaning("year")
                 plain = inner.role in ("key", "year", "flag") or (is_sum and inner.measure == "%")
                 return _Meaning("amount", "" if plain else inner.measure, factor=inner.factor)
             case exp.Literal():
@@ -406,7 +409,9 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
         return Labels(locale).say("yes" if cell else "no")
     if form.kind in ("number", "money", "percent"):
         return _format_number(cell, form, locale)
-    return str(int(cell)) if form.kind == "key" and isinstance(cell, float) and cell.is_integer() else str(cell)
+    if isinstance(cell, float) and (form.kind == "year" or (form.kind == "key" and cell.is_integer())):
+        return f"{cell:.0f}"
+    return str(cell)
 
 
 def find_number_marks(form: ColumnFormat) -> tuple[str, str, str, str]:

@@ -10,7 +10,13 @@ from importlib.resources import files
 
 from .words import humanize_name, split_name_into_words
 
-_IN_COMMENT = re.compile(r"(?:\bin|\()\s*(?:US\s+)?([^\W\d_]+|[€£$%])|(?:^|[\s,;:])([A-Z]{3}|[€£$%])\.?$")
+_UNIT = r"(?:US\s+)?([^\W\d_]+|[€£$%])"
+_IN_COMMENT = re.compile(
+    rf"(?:\bin|\()\s*{_UNIT}|(?:^|[\s,;:])([A-Z]{{3}}|[€£$%])\.?$|^{_UNIT}(?=\s*(?:[,;(]|$|(?:per|above|below)\b))"
+)
+"""A unit after `in`, at the end, or by which a comment begins: `metres above sea level`, `EUR, net of VAT`."""
+
+_ONE_OF = re.compile(r"\bper\s+[^\W\d_]+")
 
 
 @cache
@@ -48,14 +54,15 @@ def find_unit_in_name(name: str) -> str:
 @lru_cache(maxsize=10_000)
 def find_unit_in_comment(comment: str) -> str:
     """Return the currency, unit or `%` in a comment such as `gross, in EUR`; empty without one."""
-    words, measures = set(re.findall(r"[^\W\d_]+|[€£$%]", comment.lower())), load_measures_and_words()[0]
+    words, measures = set(re.findall(r"[^\W\d_]+|[€£$%=]", comment.lower())), load_measures_and_words()[0]
     units = {measures.get(word.lower(), "") for pair in _IN_COMMENT.findall(comment) for word in pair} - {""}
     word_units = {measures[word] for word in words if word in measures}
     return (
         units.pop()
         if len(units) == len(word_units) == 1
         and "m" not in words
-        and not has_word_of_kind("scaled", words) | has_word_of_kind("no_amount", words)
+        and not has_word_of_kind("scaled", words - ({"per"} if _ONE_OF.search(comment) else set()))
+        and not has_word_of_kind("no_amount", words)
         else ""
     )
 

@@ -30,7 +30,7 @@ class NumberedAnswer:
     answer: Answer
     words: str = ""  # those that it answers; empty where it was not a turn that gave it
     why: AnswerBackground | None = None  # what it rests on; None where that is not known
-    wording: str = ""  # the question that it corrects the answer to; empty if it answers its own
+    wording: str = ""  # the question that it is saved for, or corrects the answer to; empty if it answers its own
 
 
 @dataclass
@@ -53,6 +53,19 @@ class ConversationAnswers:
         """Store an answer under the next number; return the answer to show to the person."""
         self.history.append(NumberedAnswer(answer, words, why, wording))
         return answer
+
+    def correct(self, item: NumberedAnswer, right: Answer) -> Answer:
+        """Store the right answer under the next number, and under that of the wrong one: nobody approves that now."""
+        right = self.take(right, wording=item.wording)
+        self._replace(item, replace(item, answer=right, why=None))
+        return right
+
+    def remember_wording(self, item: NumberedAnswer, wording: str) -> None:
+        """Remember the question that an answer is saved for: a correction of it takes the same."""
+        self._replace(item, replace(item, wording=wording or item.wording))
+
+    def _replace(self, item: NumberedAnswer, new: NumberedAnswer) -> None:
+        self.history = [new if each is item else each for each in self.history]
 
     def choose_wording(self, item: NumberedAnswer) -> str:
         """Return the question to save an answer under; empty for the answer's own question."""
@@ -106,7 +119,9 @@ def _approve_answer(answers: ConversationAnswers, args: str, *, shared: bool = F
     if item.answer.answered and item.answer.record.follow_up and not question:
         original, advice = item.answer.question, _explain_approval(item.answer)
         raise ExampleRefused(f"not saved yet: {original!r} follows earlier questions: {advice}")
-    return _format_saved(answers, verbs.approve(item.answer, answers.resources, question=question, shared=shared))
+    saved = verbs.approve(item.answer, answers.resources, question=question, shared=shared)
+    answers.remember_wording(item, question)
+    return _format_saved(answers, saved)
 
 
 def _correct_answer(answers: ConversationAnswers, args: str) -> str:
@@ -116,10 +131,10 @@ def _correct_answer(answers: ConversationAnswers, args: str) -> str:
     question = answers.choose_wording(item)
     if item.answer.record.follow_up and not question:
         # It is shown and can be approved, under words that the person has seen.
-        right = answers.take(verbs.rerun(item.answer, sql.strip(), answers.resources))
+        right = answers.correct(item, verbs.rerun(item.answer, sql.strip(), answers.resources))
         return f"{right.text}\nnot saved yet: {_explain_approval(right)}"
     correction = verbs.correct(item.answer, sql.strip(), answers.resources, question=question)
-    right = answers.take(correction.answer)
+    right = answers.correct(item, correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
     offers = ["save one of these with /accept N:", *offers] if offers else []
     return "\n".join([right.text, _format_saved(answers, correction.saved), *offers])

@@ -10,19 +10,22 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import date
+from functools import cache
 
 from sqlglot import exp
 
 from ...tools.database import Database
-from ...tools.formats import ColumnFormat, format_cell
+from ...tools.formats import ColumnFormat, find_babel_locale, format_cell
 from ...tools.labels import find_language, is_listed_word, join_names, read_languages, spell_out_scales
 from ...tools.measures import find_measure
 from ...tools.sql import Query, read_query
 from ...tools.values import ValueMatch
 from ...tools.values.match import WHOLE, get_schema_name_stems
-from ...tools.words import end_sentence, fold, humanize_name, stems, words
+from ...tools.words import ISO_TIME, end_sentence, fold, humanize_name, make_singular, split_name, stems, words
 from ..advice import with_fallback
-from ..records import AnswerRecord, Attempt, PlainResult
+from ..records import AnswerRecord, Attempt, PlainCell, PlainResult
 from .phrasing import ROWS_IN_WORDS, TEXT_CHARACTERS, cut
 from .sentence_comparisons import (
     GAP,
@@ -46,7 +49,7 @@ _MARKUP = re.compile(
 """Signs of markup, of links and of addresses: many a front end makes a link of `example.com` or `mailto:ada`."""
 
 _JOINED = re.compile(
-    r"\0[a-zA-Z]|\0\s[kKmMbBgGtT](?!\w)|[\0\d][.,'’:/·٫٬]?\0|\0[.,'’:/·٫٬]?\d|(?<!\w)(?:[-−+±]\s?|–)\0"
+    r"\0[a-zA-Z]|\0\s[kKmMbBgGtT](?!\w)|[\0\d][.,'’:/·٫٬]?\0|\0[.,'’:/·٫٬]?\d|(?<!\w)(?:[-−+±]\s?|–)\0|\0\s?\+"
     r"|(?<!\d)\d{1,3}\s\0|\0\s\d{3}(?!\d)"
 )
 """What would make another value of a cell: a letter behind it (12k), digits or a cell beside it, a sign before it."""
@@ -55,6 +58,7 @@ _PERCENT = re.compile(r"\s?(?:%|(?:per|pour|por) ?(?:cent|ciento|cento)\b|Prozen
 _NUMBER, _RUN = re.compile(r"\d+(?:[.,:/'’-]\d+)*"), re.compile(r"\d+")
 _CURRENCY_BEFORE = re.compile(r"(?<!\w)(?:US\s)?([^\W\d_]{3,})\s?$")
 _UNIT_AFTER = re.compile(r"^\s?(?:US\s)?([^\W\d_]+(?:/[a-z])?)(?!\w)")
+_YEARS_AGO = re.compile(r"\s?(?:years?|Jahren?|ans|años|anni|anos|jaar|лет)$", re.IGNORECASE)
 _NOUN = re.compile(r"\s(?!\w+\(\w+\))[^\W\d_]{3}")
 """What is said of many, as in `{n} customers have`, is not said of one; `{n} customer(s)` and `{n} and` are."""
 _MARKS = re.compile(r"[.,'’]")
@@ -114,7 +118,8 @@ def fill_sentence(
     placeholders = [place for place in matches if place is not None]
     if not placeholders or len(placeholders) < len(matches):
         return None
-    if any(place.column < 0 for place in placeholders) and _is_cut_by_query(table, question):
+    is_cut = _is_cut_by_query(table, question)
+    if is_cut and any(place.column < 0 for place in placeholders):
         return None
     texts: list[str] = []
     count_format = ColumnFormat("number", locale=formats[0].locale)
@@ -128,6 +133,7 @@ def fill_sentence(
     # A number in ORDER BY or GROUP BY is that of a column.
     literals = [each for each in query.find(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)]
     known_text = " ".join([question, *(literal.name for literal in literals)])
+    beyond = " ".join(literal.name for literal in literals if literal.find_ancestor(exp.LT))
     language = find_language(template) or find_language(f"{question} {template}")
     named_rows = _find_named_rows(template, result, formats)
     placed_rows = {row for place in placeholders if place.column >= 0 for row in place.rows}
@@ -136,18 +142,19 @@ def fill_sentence(
         *(literal.name for literal in literals),
         *named_rows,
     ]
-    sentence = ComparingSentence(examples.sub(" ", template), language, names, placeholders, table)
+    sentence = ComparingSentence(examples.sub(" ", template), language, names, placeholders, table, question, is_cut)
     if not (
         all(texts)
         and _has_only_source_numbers(template, known_text, language, " ".join(map(humanize_name, result.columns)))
         and all(placed_rows <= rows for rows in named_rows.values())
+        and _has_only_known_times(template, known_text, beyond, language, _drop_numbers(placeholders, result, measures))
         and sentence.is_supported()
     ):
         return None
+    columns = ["" if place.column < 0 else result.columns[place.column] for place in placeholders]
     is_percent = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
-    return _build_sentence(
-        template, texts, forms, question, percent=is_percent or "%" in question, source=f"{question} {query.tree.sql()}"
-    )
+    pieces = _strip_units(template, texts, forms, columns, question, query)
+    return _build_sentence(pieces, texts, forms, percent=is_percent or "%" in question) if pieces else None
 
 
 @with_fallback("phrasing", False)
@@ -229,11 +236,9 @@ def _resolve_placeholder(inner: str, table: ResultWithQuery, example: bool) -> P
 
 def _is_cut_by_query(table: ResultWithQuery, question: str) -> bool:
     """Whether a LIMIT of the query that the question does not name may have cut the rows."""
-    literals, count = table.query.find(exp.Literal), str(table.result.row_count)
     digits = {run for token in _NUMBER.findall(question) for run in _split_number(token)}
     named_numbers = {str(read_number_words()[0].get(word.folded)) for word in words(question)} | digits
-    limits = (each.name for each in literals if isinstance(each.parent, exp.Limit | exp.Fetch))
-    return count not in named_numbers and count in limits
+    return table.is_at_limit and str(table.result.row_count) not in named_numbers
 
 
 def _find_named_rows(template: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> dict[str, set[int]]:
@@ -244,6 +249,7 @@ def _find_named_rows(template: str, result: PlainResult, formats: Sequence[Colum
             if form.kind == "text":
                 rows_by_name.setdefault(str(cell or ""), set()).add(number)
     text = _spell_words(template)
+    text += " ".join(map(make_singular, text.split())) + " "  # cooks are those of the role `cook`
     folded_text = text.casefold()
     # Short names may be words: the state IN, the grade A.
     return {
@@ -261,7 +267,7 @@ def _spell_words(text: str) -> str:
 
 def _has_only_source_numbers(template: str, source: str, language: str, columns: str = "") -> bool:
     """Whether each number in a sentence is in the question or query, or in a name of `columns`."""
-    values, number_words = read_number_words()
+    (values, number_words), composed = read_number_words(), compile_phrases("composed", language)
     template, source = (spell_out_scales(text, language) for text in (_PRONOUN.sub(" ", template), source))
     common = read_languages().get(language, {}).get("common", "").split()
     tokens = set(_NUMBER.findall(source))
@@ -281,10 +287,75 @@ def _has_only_source_numbers(template: str, source: str, language: str, columns:
     return not any(
         source_words.isdisjoint((word.folded, word.stem))
         and str(values.get(word.folded)) not in runs
-        and number_words.fullmatch(word.folded)
+        and (number_words.fullmatch(word.folded) or composed.fullmatch(word.text))
         and word.text.lower() not in common  # `due` is a number in Italian
         for word in words(_PERCENT.sub(" ", template))
     )
+
+
+def _has_only_known_times(
+    template: str, source: str, beyond: str, language: str, rows: Sequence[Sequence[PlainCell]]
+) -> bool:
+    """Whether each month, weekday or season in a sentence is in the question, the query or one of the rows.
+
+    Args:
+        template: The sentence with gaps.
+        source: The question, and the query's literals.
+        beyond: The literals that the query's rows are below.
+        language: The sentence's language.
+        rows: The rows that its places name.
+    """
+    text = " ".join([source, *(str(cell) for row in rows for cell in row if isinstance(cell, str | int))])
+    conditions = {int(match["month"]) for match in ISO_TIME.finditer(source) if match["month"]}
+    between = {("month", number) for number in range(min(conditions, default=0), max(conditions, default=0))}
+    first_days = {("month", int(match["month"])) for match in ISO_TIME.finditer(beyond) if match["day"] == "01"}
+    known = _find_times(text, language) | ((_read_times(text) | between) - first_days)
+    phrases = " ".join(match[0] for match in compile_phrases("times").finditer(template))
+    return _find_times(template, language) <= known and set(stems(phrases)) <= set(stems(text))
+
+
+def _drop_numbers(places: Sequence[Placeholder], result: PlainResult, measures: Sequence[int]) -> list[list[PlainCell]]:
+    """Return the rows of places, and for several the first and the last, without the numbers that places give."""
+    placed = {row for place in places if place.column >= 0 for row in place.rows}
+    shown = {place.column for place in places if place.column in measures}
+    placed |= {0, result.row_count - 1} if len(placed) > 1 else set()
+    return [[cell for column, cell in enumerate(result.rows[row]) if column not in shown] for row in sorted(placed)]
+
+
+def _read_times(text: str) -> set[tuple[str, int]]:
+    """Return the months and weekdays of the dates in a text, and of numbers that may stand for them."""
+    dates = [match for match in ISO_TIME.finditer(text) if match["month"]]
+    times = {("month", int(match["month"])) for match in dates}
+    with suppress(ValueError):
+        times |= {("day", date.fromisoformat(match[0][:10]).weekday()) for match in dates if match["day"]}
+    for number in map(int, re.findall(r"(?<![\w.,-])\d{1,2}(?![\w.,-])", text)):
+        # Monday is 0, 1 or 2, as the engine counts.
+        times |= {("month", number), *(("day", (number - first) % 7) for first in range(3) if number < 8)}
+    return times
+
+
+def _find_times(text: str, language: str) -> set[tuple[str, int]]:
+    """Return the months and weekdays that a text names."""
+    names = _read_time_names(language)
+    forms = ((word, (word.folded, word.folded.removesuffix("s"), f"{word.folded[:-1]}*")) for word in words(text))
+    found = [(word, next(filter(None, map(names.get, keys)), None)) for word, keys in forms]
+    return {time[:2] for word, time in found if time and (word.text[0].isupper() or not time[2])}
+
+
+@cache
+def _read_time_names(language: str) -> dict[str, tuple[str, int, bool]]:
+    """Return months and weekdays by folded names, and whether they begin with a capital; of Cyrillic ones the stems."""
+    names: dict[str, tuple[str, int, bool]] = {}
+    for locale in map(find_babel_locale, sorted({"en", language or "en"})):
+        for kind, by_context in (("month", locale.months), ("day", locale.days)):
+            for forms in by_context.values():
+                wide = list(forms["wide"].items())
+                short = list(forms["abbreviated"].items()) if kind == "month" and wide[0][1][0].isupper() else []
+                for number, name in [*wide, *short]:
+                    key = fold(name)
+                    stem = [f"{key[:-1]}*"] if len(key) > 3 and not key.isascii() else []
+                    names |= {each: (kind, number, name[0].isupper()) for each in [key, *stem] if key.isalpha()}
+    return names
 
 
 def _split_number(token: str) -> list[str]:
@@ -295,16 +366,10 @@ def _split_number(token: str) -> list[str]:
 
 
 def _build_sentence(
-    template: str, texts: Sequence[str], forms: Sequence[ColumnFormat], question: str, *, percent: bool, source: str
+    pieces: Sequence[str], texts: Sequence[str], forms: Sequence[ColumnFormat], *, percent: bool
 ) -> str | None:
     """Return the whole sentence; None if it gives a cell a wrong unit."""
-    for sign in {mark for mark in template if unicodedata.category(mark) == "Sc" and mark not in question}:
-        if any(sign in text for text in texts):
-            template = re.sub(rf"(?<=\0)\s?{re.escape(sign)}|{re.escape(sign)}\s?(?=\0)", "", template)
-        if sign in template:
-            return None
-    pieces = _strip_units(template.split(GAP), forms, source)
-    if pieces is None or any(
+    if any(
         text == "1" and form.kind == "number" and _NOUN.match(piece) and not compile_phrases("joins").match(piece, 1)
         for text, form, piece in zip(texts, forms, pieces[1:], strict=True)
     ):
@@ -320,22 +385,38 @@ def _build_sentence(
         elif sign and not percent:
             return None
         text += cell + piece
-    if "%" in template and not percent and "percent" not in {form.kind for form in forms}:
+    if "%" in "".join(pieces) and not percent and "percent" not in {form.kind for form in forms}:
         return None
     return end_sentence(text.strip())
 
 
-def _strip_units(segments: list[str], forms: Sequence[ColumnFormat], source: str) -> list[str] | None:
-    """Return the texts without units that the cells repeat; None if a unit differs."""
-    source_words = {word.folded for word in words(source)}
-    for number, form in enumerate(forms):
+def _strip_units(
+    template: str,
+    texts: Sequence[str],
+    forms: Sequence[ColumnFormat],
+    columns: Sequence[str],
+    question: str,
+    query: Query,
+) -> list[str] | None:
+    """Return the texts around cells without units that the cells repeat; None if a unit differs."""
+    for sign in {mark for mark in template if unicodedata.category(mark) == "Sc" and mark not in question}:
+        if any(sign in text for text in texts):
+            template = re.sub(rf"(?<=\0)\s?{re.escape(sign)}|{re.escape(sign)}\s?(?=\0)", "", template)
+        if sign in template:
+            return None
+    segments = template.split(GAP)
+    source_words = {word.folded for word in words(f"{question} {query.tree.sql()}")}
+    for number, (form, column) in enumerate(zip(forms, columns, strict=True)):
         for index, pattern in ((number, _CURRENCY_BEFORE), (number + 1, _UNIT_AFTER)):
             word = pattern.search(segments[index])
             measure = find_measure(word[1]) if word else ""
             if index == number and not (len(measure) == 3 and measure.isupper()):
                 continue  # `min {n}` is no minute
+            is_named = word and (fold(word[1]) in source_words or measure in split_name(column)[1:])
             if word and measure == form.measure != "":
                 segments[index] = segments[index][: word.start()] + segments[index][word.end() :]
-            elif word and measure not in ("", "%") and fold(word[1]) not in source_words:
+            elif (measure not in ("", "%") and not is_named) or (
+                form.kind == "year" and _YEARS_AGO.match(word[0] if word else "")
+            ):
                 return None
     return segments

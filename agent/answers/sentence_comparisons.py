@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, starmap, takewhile
 from typing import Literal
 
 from sqlglot import exp
@@ -18,7 +18,7 @@ from sqlglot import exp
 from ...tools.labels import make_word_pattern, read_languages
 from ...tools.sql import Query
 from ...tools.sql.query import ENDS
-from ...tools.words import LONE_NUMBER_WORDS, fold, match_time, split_name
+from ...tools.words import LONE_NUMBER_WORDS, STOP_WORDS, fold, humanize_name, match_time, split_name, stem_word, stems
 from ..records import PlainCell, PlainResult
 
 GAP = "\0"
@@ -56,8 +56,16 @@ _PATTERNS = {
     "joins",
     "guesses",
     "majorities",
+    "composed",
+    "rates",
+    "times",
     *_CONDITIONS,
 }  # no lists of words
+_SUMS = ("sums", "averages", "each")
+_MEDIAN = re.compile(r"median|mediaan|медиан", re.IGNORECASE)
+_MEANS, _TOTALS = (exp.Avg, exp.Median, exp.PercentileCont), (exp.Sum, exp.Count)
+_RATIOS = (exp.Div, exp.Window, exp.Query)
+"""Parts of an output for which no function alone tells what it computes."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,12 @@ class ResultWithQuery:
     def has_single_row(self) -> bool:
         """Whether the result has exactly one row and is not truncated."""
         return self.result.row_count == 1 and not self.result.truncated
+
+    @property
+    def is_at_limit(self) -> bool:
+        """Whether it has as many rows as a LIMIT lets through."""
+        limits = (each.name for each in self.query.find(exp.Literal) if isinstance(each.parent, exp.Limit | exp.Fetch))
+        return str(self.result.row_count) in limits
 
     def find_extreme_rows(self, column: int, pick: str) -> tuple[int, ...]:
         """Return the numbers of the rows with the largest or smallest value of a column."""
@@ -180,6 +194,8 @@ class ComparingSentence:
     names: Iterable[str]  # texts with names and values: the words of `Top Gear` compare nothing
     places: Sequence[Placeholder]
     table: ResultWithQuery
+    question: str = ""
+    is_cut: bool = False  # whether a LIMIT that the question does not name may have cut the rows
 
     @cached_property
     def claims(self) -> str:
@@ -194,14 +210,17 @@ class ComparingSentence:
     @cached_property
     def words(self) -> list[str]:
         """The words that may express a comparison, with gaps and stops."""
-        name_words = set(_list_words(" ".join(self.names)))
-        return [word for word in _list_words(self.claims) if word not in name_words]
+        return [word for word in _list_words(self.claims) if word not in self._name_words]
+
+    @cached_property
+    def _name_words(self) -> set[str]:
+        return set(_list_words(" ".join(self.names))) - _STOPS
 
     @cached_property
     def clauses(self) -> list[tuple[list[str], list[Placeholder]]]:
-        """The words of each clause, and its placeholders."""
-        placeholders = iter(self.places)
-        clauses = [list(group) for is_stop, group in groupby(self.words, _STOPS.__contains__) if not is_stop]
+        """The words of each clause, those of names too, and its placeholders."""
+        placeholders, text = iter(self.places), _list_words(self.claims)
+        clauses = [list(group) for is_stop, group in groupby(text, _STOPS.__contains__) if not is_stop]
         return [
             ([word for word in clause if word != GAP], [next(placeholders) for word in clause if word == GAP])
             for clause in clauses
@@ -241,6 +260,10 @@ class ComparingSentence:
             and self._matches_labels()
             and self._do_extremes_match_words()
             and self._has_no_false_sum()
+            and self._fits_functions()
+            and self._has_only_computed_rates()
+            and self._tells_part_as_part()
+            and all(starmap(self._compares_as_rows_do, pairwise(self.labels)))
             and self._tells_whose_numbers()
             and not (self.table.has_ties and self._has("alone"))
             and self._has_singular_verbs_for_one()
@@ -257,12 +280,16 @@ class ComparingSentence:
     def _is_rank(self, ranking: Ranking) -> bool:
         """Whether the cells beside a superlative are the extremes, or in the rows of the extremes."""
         has_label = False
-        for number, (words, _) in enumerate(self.clauses):
-            if not any(self._is_of_kind(word, ranking) for word in words):
+        for number, (words, places) in enumerate(self.clauses):
+            found = [word not in self._name_words and self._is_of_kind(word, ranking) for word in words]
+            if not any(found) or (self._compares_labels and len([each for each in places if each in self.labels]) > 1):
                 continue
             around = [placeholders for _, placeholders in (*self.clauses[number:], *self.clauses[number::-1])]
             near = next((cells for places in around if (cells := [each for each in places if each.column >= 0])), [])
             by_time = ranking in _TIMES
+            following = words[found.index(True) + 1 :][:2]
+            if not by_time and not self._is_of_measure(words, following, near, _RANKINGS[ranking]):
+                return False
             is_ordered = self.table.query.order and not self.table.query.filtered_extremes
             if is_ordered and any(placeholder.is_list for placeholder in near):
                 # `from the lowest to the highest: {name}` tells the order.
@@ -279,8 +306,120 @@ class ComparingSentence:
             has_label = True
         return True
 
+    def _is_of_measure(
+        self, words: list[str], following: list[str], near: Sequence[Placeholder], picks: set[str]
+    ) -> bool:
+        """Whether the rows beside a superlative are an extreme of the measure that it is of, as in `most ports`."""
+        table, numbers = self.table, {place.column for place in self.numbers}
+        if table.has_single_row or table.query.limit is not None or len(table.measures) < 2:
+            return True
+        named, meant = self._find_measures(words), self._find_measures(_cut_at_stop_word(following))
+        by = {place.by for place in near if place in self.labels and place.pick in _OPPOSITES}
+        if by and not by & (numbers | set(named)):
+            return False
+        ends = [{*table.find_extreme_rows(meant[0], pick)} for pick in picks] if len(meant) == 1 else []
+        return not ends or any(
+            place.column in meant or (place in self.labels and any(rows.issuperset(place.rows) for rows in ends))
+            for place in near
+        )
+
+    @cached_property
+    def _compares_labels(self) -> bool:
+        """Whether the names of two rows are compared, as in `more than`."""
+        columns = [label.column for label in self.labels]
+        return len(set(columns)) < len(columns) and self._has("than")
+
+    def _find_measures(self, words: Iterable[str]) -> list[int]:
+        """Return the measures of which a word is a name, and no other measure's."""
+        columns = {
+            column: set(stems(humanize_name(self.table.result.columns[column]))) for column in self.table.measures
+        }
+        found = set(map(stem_word, words))
+        return [
+            column
+            for column, own in columns.items()
+            if found & own.difference(*(other for key, other in columns.items() if key != column))
+        ]
+
+    def _compares_as_rows_do(self, first: Placeholder, second: Placeholder) -> bool:
+        """Whether one row is larger than another, or equal, if the words between their names say so."""
+        text = _list_words(self.claims)
+        gaps = [position for position, word in enumerate(text) if word == GAP]
+        start, end = (gaps[next(n for n, each in enumerate(self.places) if each is place)] for place in (first, second))
+        between = text[start + 1 : end]
+        before, after = self._read_clause(text[:start][::-1]), self._read_clause(text[end + 1 :])
+        has_than = any(self._is_of_kind(word, "than") for word in between)
+        if first.column != second.column or first.rows == second.rows or (_STOPS & {*between} and not has_than):
+            return True
+
+        def tells(words: Iterable[str], *kinds: str) -> bool:
+            return any(self._is_of_kind(word, kind) for word in words if word not in self._name_words for kind in kinds)
+
+        is_same = tells([*between, *after], "same")
+        compared = (
+            between if has_than and tells(between, "high", "low") else [*before, *between] if has_than else between
+        )
+        kinds = [("high", "ahead"), ("low", "behind")] if has_than else [("ahead",), ("behind",)]
+        is_more, is_less = (tells(compared, *each) for each in kinds)
+        if not (has_than or is_same or (is_more != is_less and GAP not in between)):
+            return True
+        measures = self._find_measures([*before, *between, *after]) or self.table.measures
+        rows = self.table.result.rows
+        pairs = [(rows[first.row][column], rows[second.row][column]) for column in measures]
+        numbers = [(a, b) for a, b in pairs if isinstance(a, int | float) and isinstance(b, int | float)]
+        if len(numbers) < max(1, len(pairs)) or not (is_same or is_more != is_less):
+            return False
+        return all(a == b if is_same else (a > b if is_more else a < b) for a, b in numbers)
+
+    def _read_clause(self, words: Sequence[str]) -> list[str]:
+        """Return the words up to the next stop or placeholder."""
+        end = next((number for number, word in enumerate(words) if word == GAP or word in _STOPS), len(words))
+        return list(words[:end])
+
+    @cached_property
+    def _outputs(self) -> list[exp.Expr]:
+        """What the query computes for each number; empty if that is unclear."""
+        tree = self.table.query.tree
+        selects = tree.selects if isinstance(tree, exp.Select) else []
+        is_plain = len(selects) == len(self.table.result.columns)
+        return [selects[place.column] for place in self.numbers] if is_plain else []
+
+    def _fits_functions(self) -> bool:
+        """Whether words such as `total`, `average` and `each` are said of numbers that the query computes so."""
+        outputs = self._outputs
+        if not outputs or any(output.find(*_RATIOS) or not output.find(*_MEANS, *_TOTALS) for output in outputs):
+            return True
+        are_means = [output.find(*_MEANS) is not None for output in outputs]
+        has_mean, known = self._has("averages"), set(_list_words(self.question))
+        is_each = any(self._is_of_kind(word, "each") for word in self.words if word not in known)
+        return not (
+            (has_mean and not any(are_means))
+            or (any(map(_MEDIAN.match, self.words)) and not _MEDIAN.search(self.table.query.sql))
+            or (all(are_means) and not has_mean and self._has("sums") and len(self.numbers) == 1)
+            or (is_each and self.table.has_single_row and not self.table.query.find(exp.Group))
+        )
+
+    def _has_only_computed_rates(self) -> bool:
+        """Whether the query divides or groups by the unit of `per month` or `daily`, or the question has it."""
+        table = self.table
+        if table.query.find(exp.Avg, exp.Div) or not self.numbers:
+            return True
+        known = _list_words(f"{self.question} {' '.join(map(humanize_name, table.result.columns))}")
+        rates = compile_phrases("rates", self.language).finditer(self.text)
+        units = [fold(next(filter(None, match.groups())))[:4] for match in rates]
+        return all(any(word.startswith(unit) for word in known) for unit in units)
+
+    def _tells_part_as_part(self) -> bool:
+        """Whether what is said of the rows that a LIMIT lets through is not said of all."""
+        if not self.table.is_at_limit or self.table.has_single_row or any(map(self._has, _RANKINGS)):
+            return True
+        ends = {place.pick for place in self.numbers if self.is_cut and not self.labels}
+        return not ({"min", "max"} <= ends or {"first", "last"} <= ends or any(map(self._has, ("alone", *_SUMS))))
+
     def _do_extremes_match_words(self) -> bool:
         """Whether words such as `highest` and `lowest` come in the order of their cells."""
+        if self._compares_labels:
+            return True
         ends = [self.table.find_extremes(placeholder) for placeholder in self.places]
         kinds = {"high": "max", "low": "min"}
         word_ends = [end for word in self.words for kind, end in kinds.items() if self._is_of_kind(word, kind)]
@@ -294,7 +433,8 @@ class ComparingSentence:
         picks = {placeholder.pick for placeholder in self.numbers}
         if self.table.has_single_row or claims or {"min", "max"} <= picks:
             return True  # the highest total; from 3 to 70 in all
-        return not (self.numbers and self._has("sums"))
+        are_means = self.labels and all(output.find(*_MEANS) for output in self._outputs or [exp.Null()])
+        return not (self.numbers and any(map(self._has, ("sums", "each") if are_means else _SUMS)))
 
     def _tells_whose_numbers(self) -> bool:
         """Whether a number of one row of several has a name, number or rank beside it."""
@@ -351,10 +491,17 @@ class ComparingSentence:
         return all(start != end and (start < end) == rises for start, end in pairwise(course))
 
     def _names_extreme(self, number: int) -> bool:
-        """Whether the words before a placeholder name its extreme, as in `lowest at {n.min}`."""
+        """Whether the words before a placeholder name its extreme, as in `lowest at {n.min}`.
+
+        In `{month.first} has the lowest, {n.min}` it is that of a label without another number.
+        """
         gaps = [position for position, word in enumerate(self.words) if word == GAP]
-        kinds = {"max": "high", "min": "low"}.get(self.places[number].pick, "")
-        return any(self._is_of_kind(word, kinds) for word in self.words[gaps[number - 1] : gaps[number]])
+        kind, label = {"max": "high", "min": "low"}.get(self.places[number].pick, ""), self.places[number - 1]
+        words = self.words[gaps[number - 1] + 1 : gaps[number]]
+        is_told = number < 2 or self.places[number - 2].column != self.places[number].column
+        if is_told and label in self.labels:
+            words = words[len(self._read_clause(words)) :]
+        return any(self._is_of_kind(word, kind) for word in words)
 
     def _matches_labels(self) -> bool:
         """Whether each number belongs to the label before it, or to the label in the same position."""
@@ -384,10 +531,16 @@ class ComparingSentence:
 
 
 @cache
-def compile_phrases(kind: str) -> re.Pattern[str]:
-    """Return the pattern of all languages' phrases of a kind."""
-    phrases = "|".join(lists[kind] for lists in read_languages().values() if kind in lists)
+def compile_phrases(kind: str, language: str | None = None) -> re.Pattern[str]:
+    """Return the pattern of a language's phrases of a kind, or of all languages'."""
+    every = read_languages()
+    lists = every.values() if language is None else [every.get(language, {})]
+    phrases = "|".join(each[kind] for each in lists if kind in each) or "(?!)"
     return re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
+
+
+def _cut_at_stop_word(words: Sequence[str]) -> list[str]:
+    return list(takewhile(lambda word: word not in STOP_WORDS, words))
 
 
 @cache

@@ -246,6 +246,7 @@ def test_each_stop_of_the_keys_has_a_ring_that_is_seen_and_lets_go(visit: Visit,
     ask(page, "Who are the customers?")
     page.reload()
     last(page).locator("table").wait_for()
+    page.evaluate("(document.body.tabIndex = -1, document.body.focus())")  # as where no question is to be typed
     stops: list[dict[str, Any]] = []
     while not stops or stops[-1]["id"] != page.evaluate("[...document.querySelectorAll('*')].indexOf(question)"):
         page.keyboard.press("Tab")
@@ -259,6 +260,15 @@ def take_scheme(page: Any, scheme: str) -> None:
     page.get_by_role("textbox", name="Your").wait_for()
     if scheme == "dark":
         page.get_by_role("button", name="Dark").click()
+
+
+@pytest.mark.parametrize("width", [1280, 390], indirect=True)
+def test_letters_typed_at_once_on_a_wide_page_are_a_question(visit: Visit, shop: Path, width: int) -> None:
+    page = visit(shop, [], examples="none")
+    page.get_by_role("textbox", name="Your").wait_for()
+    page.wait_for_function("document.activeElement.id === 'question' || innerWidth < 960")
+    page.keyboard.type("Total of s")
+    assert page.locator("#question").input_value() == ("Total of s" if width == 1280 else "")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -9,6 +9,7 @@ import pytest
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.errors import SettingsError
 from tableturn.tools.formats import ColumnFormat, choose_column_formats, format_cell, format_rows, parse_date_text
+from tableturn.tools.measures import find_unit_in_comment
 
 from tests.support.queries import read
 
@@ -81,6 +82,9 @@ def written(sql: str, cell: Any) -> str:
         ("SELECT MIN(delay_minutes) AS delay FROM orders", 0, "0\N{NO-BREAK SPACE}min"),
         ("SELECT MIN(weight_kg) AS weight FROM orders", 0.0, "0\N{NO-BREAK SPACE}kg"),
         ("SELECT founded FROM orders", 1999, "1999"),
+        ("SELECT AVG(year) AS founded FROM orders", 1904.33, "1904"),
+        ("SELECT AVG(year) AS founded FROM orders", 1904.0, "1904"),
+        ("SELECT SUM(year) AS founded FROM orders", 3809, "3,809"),
         ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS y FROM orders", 2024, "2,024"),
         ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS year FROM orders", 2024, "2024"),
         # Counts are numbers whatever they are called, and what they count.
@@ -252,3 +256,29 @@ def test_a_locale_that_is_not_known_is_told() -> None:
 
 def test_a_text_that_is_no_date_is_no_time() -> None:
     assert [parse_date_text(text) for text in ("12:30", "2024", "2024-13-01", "2024-02-30", "")] == [None] * 5
+
+
+@pytest.mark.parametrize(
+    ("comment", "unit"),
+    [
+        ("gross, in EUR", "EUR"),
+        ("US dollars", "USD"),
+        ("in USD per bottle", "USD"),
+        ("Euro", "EUR"),
+        ("EUR, net of VAT", "EUR"),
+        ("Prozent", "%"),
+        ("metres above sea level", "m"),
+        ("kg", "kg"),
+        ("Dauer in Minuten", "min"),
+        ("not in EUR", ""),
+        ("nicht in EUR", ""),
+        ("1 = 100 EUR", ""),
+        ("EUR per 100 kg", ""),
+        ("EUR per thousand", ""),
+        ("euro zone member", ""),
+        ("minutes of the meeting", ""),
+        ("whether in EUR", ""),
+    ],
+)
+def test_a_comment_gives_a_unit_if_it_says_so_plainly(comment: str, unit: str) -> None:
+    assert find_unit_in_comment(comment) == unit

@@ -10,6 +10,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from tableturn.agent import SQLAgent
+from tableturn.agent.answers.commands import ConversationAnswers, teach
 from tableturn.agent.graph import AgentGraph, build_graph
 from tableturn.tools.errors import ExampleRefused
 
@@ -184,3 +185,20 @@ def test_a_follow_up_that_was_not_written_anew_is_proposed_as_it_was_asked(shop:
         with pytest.raises(ExampleRefused) as refused:
             agent.approve(later)
         assert "would be saved for 'and in Paris': give this `question` or a better one" in str(refused.value)
+
+
+def test_the_number_of_a_corrected_answer_is_that_of_the_right_one(shop: Path, tmp_path: Path) -> None:
+    paris = "SELECT count(*) FROM customers WHERE city = 'Paris'"
+    model = writes("SELECT count(*) FROM customers", paris)
+    with SQLAgent(shop, model=model, examples=tmp_path / "store") as agent:
+        talk, answers = agent.conversation(), ConversationAnswers(agent.resources)
+        for question in ("How many customers are there?", "and in Paris"):
+            answers.take(talk.ask(question), question)
+        assert "not saved yet" in str(teach(answers, f"/correct 2 {RIGHT}"))
+        teach(answers, "/approve 2 How many customers are one or three?")
+        assert [lesson.meaning for lesson in agent.list_lessons()] == [RIGHT]
+        # A correction of it is saved for the same words, in place of the wrong one.
+        teach(answers, f"/correct 2 {paris}")
+        assert [(lesson.name, lesson.meaning) for lesson in agent.list_lessons()] == [
+            ("How many customers are one or three?", paris)
+        ]

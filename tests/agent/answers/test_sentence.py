@@ -713,3 +713,134 @@ def test_what_rises_and_falls_is_told_by_the_rows(say: str, filled: str | None) 
     by_revenue = BY_MONTH.replace("ORDER BY month", "ORDER BY revenue")
     assert fill(say, question=question, sql=by_revenue) is None, "that is no course of time"
     assert fill(say, question=question, sql=f"{BY_MONTH} DESC") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "frame", "words"),
+    [
+        (
+            "Hoeveel klanten zijn er?",
+            "Er zijn {n} klanten, waarvan {word} in de stad.",
+            "negenennegentig driemaal vijfde",
+        ),
+        ("Quanti clienti ci sono?", "Ci sono {n} clienti, di cui {word} in città.", "ventuno trecentoquarantacinque"),
+        ("고객은 몇 명인가요?", "고객은 {n}명이고 그중 {word} 명은 도시에 있습니다.", "이십일 구십구 천이백 삼"),
+        ("How many customers?", "There are {n} customers, {word} of them in town.", "both quarter"),
+    ],
+)
+def test_a_number_written_together_is_no_models_number(question: str, frame: str, words: str) -> None:
+    one, sql = ((12,),), "SELECT count(*) AS n FROM customers"
+    assert fill(frame.replace("{word}", ""), one, ["n"], sql=sql, question=question)
+    assert not any(
+        fill(frame.replace("{word}", word), one, ["n"], sql=sql, question=question) for word in words.split()
+    )
+
+
+COUNTRIES: Rows = (("Germany", 2, 456000), ("Estonia", 2, 453000), ("Norway", 1, 709000))
+BY_COUNTRY = "SELECT country, count(*) AS ports, sum(people) AS population FROM p GROUP BY 1 ORDER BY 2 DESC, 3 DESC"
+
+
+@pytest.mark.parametrize(
+    ("say", "used"),
+    [
+        ("{country@population.max} has the most people, {population.max}.", True),
+        ("{country.first} has the most ports, {ports.first}.", True),
+        ("{country@population.max} has the largest population.", True),
+        ("{country.first} has the most people, {population.max}.", False),
+        ("{country.first} has the largest population: {population.max}.", False),
+        ("{country@population.max} has the most ports.", False),
+        ("{country@population.max} hat die meisten Häfen.", False),
+        ("{country@population.max} hat die meisten Häfen, {ports.max}.", False),
+        ("{country@population.max} has the most ports, with {population.max} people.", False),
+        ("{country.last} has a larger population than {country.first}.", True),
+        ("{country.first} has more ports than {country.last}.", True),
+        ("{country.first} is more populous than {country.last}.", False),
+        ("More ports lie in {country.last} than in {country.first}.", False),
+        ("{country.last} hat mehr Häfen als {country.first}.", False),
+        ("{country.last} liegt bei den ports knapp vor {country.first}.", False),
+        ("{country.first} a moins de ports que {country.last}.", False),
+        ("{country.first} and {country.last} have the same number of ports.", False),
+        ("{country.first} is larger than {country.last}.", False),  # by which of the two?
+    ],
+)
+def test_a_comparison_is_of_the_column_that_it_names(say: str, used: bool) -> None:
+    columns, question = ("country", "ports", "population"), "Ports and population per country?"
+    assert (fill(say, COUNTRIES, columns, sql=BY_COUNTRY, question=question) is not None) is used
+
+
+@pytest.mark.parametrize(
+    ("say", "used"),
+    [
+        ("Revenue was highest in February: {revenue.max}.", True),
+        ("From January to March, revenue lay between {revenue.min} and {revenue.max}.", True),
+        ("Im Februar war der Umsatz am höchsten: {revenue.max}.", True),
+        ("Le chiffre d’affaires a culminé en février : {revenue.max}.", True),
+        ("Выручка была выше всего в феврале: {revenue.max}.", True),
+        ("Revenue may be highest in {month@revenue.max}: {revenue.max}.", True),
+        ("Revenue was highest in August: {revenue.max}.", False),
+        ("Revenue peaked in Aug at {revenue.max}.", False),
+        ("Im März war der Umsatz am höchsten: {revenue.max}.", False),
+        ("Le chiffre d’affaires a culminé en août : {revenue.max}.", False),
+        ("Los ingresos alcanzaron su máximo en agosto: {revenue.max}.", False),
+        ("Выручка была выше всего в августе: {revenue.max}.", False),
+        ("The winter was best, with {revenue.max} in {month@revenue.max}.", False),
+        ("{month.first} brought {revenue.first} on Mondays.", False),
+        ("Revenue was highest in {month@revenue.max}: {revenue.max} a day.", False),
+        ("Weekly revenue was highest in {month@revenue.max}: {revenue.max}.", False),
+        ("Revenue per month was highest in {month@revenue.max}: {revenue.max}.", True),
+        ("Der Wochenumsatz war im {month@revenue.max} am höchsten: {revenue.max}.", False),
+        ("There were {revenue.max}+ in {month@revenue.max}.", False),
+        ("The best month was {month@revenue.max}, last year.", False),
+    ],
+)
+def test_a_time_and_a_rate_are_those_of_rows_question_or_query(say: str, used: bool) -> None:
+    assert (fill(say) is not None) is used
+
+
+@pytest.mark.parametrize(
+    ("say", "output", "used"),
+    [
+        ("On average, there are {n}.", "avg(seats)", True),
+        ("In total, there are {n}.", "sum(seats)", True),
+        ("The average total is {n}.", "sum(seats) / count(*)", True),
+        ("The total is {n}.", "avg(seats)", False),
+        ("The median is {n}.", "avg(seats)", False),
+        ("The average is {n}.", "sum(seats)", False),
+        ("Im Durchschnitt sind es {n}.", "sum(seats)", False),
+        ("Each hall has {n}.", "sum(seats)", False),
+        ("Es sind {n} pro Monat.", "count(*)", False),
+    ],
+)
+def test_a_word_for_an_aggregate_is_that_of_the_query(say: str, output: str, used: bool) -> None:
+    assert (fill(say, ((12,),), ["n"], sql=f"SELECT {output} AS n FROM t", question="n?") is not None) is used
+
+
+@pytest.mark.parametrize(
+    ("say", "used"),
+    [
+        ("The best range from {revenue.min} to {revenue.max}.", True),
+        ("Revenue ranges from {revenue.min} to {revenue.max}.", False),
+        ("Only {month} had revenue.", False),
+    ],
+)
+def test_what_a_limit_lets_through_is_not_all(say: str, used: bool) -> None:
+    sql = "SELECT month, revenue FROM t ORDER BY revenue DESC LIMIT 3"
+    assert (
+        fill(say, sorted(MONTHS, key=lambda row: -int(row[1] or 0)), sql=sql, question="Where was revenue good?")
+        is not None
+    ) is used
+
+
+def test_a_rows_name_in_the_plural_is_the_row() -> None:
+    rows, sql = (("captain", 70), ("cook", 40)), "SELECT role, pay FROM crew ORDER BY pay DESC"
+    assert fill("Captains earn most: {pay.max}.", rows, ("role", "pay"), sql=sql) == "Captains earn most: 70."
+    assert fill("Cooks earn most: {pay.max}.", rows, ("role", "pay"), sql=sql) is None
+
+
+def test_a_unit_that_a_columns_name_gives_may_be_said() -> None:
+    sql = "SELECT delay_min, built_year FROM t ORDER BY 1 DESC LIMIT 1"
+    forms = (ColumnFormat("number"), ColumnFormat("year"))
+    rows, columns = ((44, 2019),), ("delay_min", "built_year")
+    assert fill("It was {delay_min} minutes.", rows, columns, sql=sql, forms=forms) == "It was 44 minutes."
+    assert fill("It was {delay_min} km.", rows, columns, sql=sql, forms=forms) is None
+    assert fill("It was built {built_year} years ago.", rows, columns, sql=sql, forms=forms) is None
