@@ -27,7 +27,7 @@ _CODE = "code"
 _ALONE = frozenset({"id", "uuid", "guid", "rowid"})
 """What is a key's name wherever it stands."""
 
-Unique = Callable[[str, str], "tuple[int, int] | None"]
+Tally = Callable[[str, str], "tuple[int, int] | None"]
 """How many rows of (table, column) were looked at, a bounded number, and how many values are in them, NULL aside."""
 
 _SUPERIORS = frozenset({"manager", "mgr", "supervisor", "boss", "superior", "parent", "predecessor", "referrer"})
@@ -41,7 +41,7 @@ _LEAST_CODE, _LONGEST_CODE = 4, 40  # characters of a code that tells what it re
 _MOST_HOLDERS, _MOST_LOOKS = 20, 1_000  # keys of one name or form of codes, and look-ups by form
 
 
-def add_statistics(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
+def add_statistics(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, read: bool = True) -> ColumnSchema:
     """Return a column with kind, samples and counts taken from its values."""
     counts = Counter(values)
     nulls = counts.pop(None, 0) > 0
@@ -51,17 +51,17 @@ def add_statistics(column: ColumnSchema, values: Sequence[Cell], *, complete: bo
         kind=column.kind if column.kind != "other" else infer_column_kind(column.type, samples),
         samples=samples,
         distinct=len(counts) if complete else None,
-        nulls=nulls if seen else None,
+        nulls=nulls if read else None,
     )
 
 
-def add_inferred_keys_and_codes(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
+def add_inferred_keys_and_codes(schema: Schema, rows: Mapping[str, Rows], tally: Tally, includes: Includes) -> Schema:
     """Return a schema with likely keys and the meanings of codes added.
 
     `rows` are those of tables that have few.
     """
     declared_keys = schema.foreign_keys
-    tables = _mark_keys(schema.tables, declared_keys, unique)
+    tables = _mark_keys(schema.tables, declared_keys, tally)
     keys = (*declared_keys, *_infer_keys(tables, declared_keys, includes))
     tables, keys = add_codes(tables, keys, rows, includes)
     return replace(schema, tables=tuple(tables), foreign_keys=keys)
@@ -78,23 +78,23 @@ _TablesByKeyName: TypeAlias = dict[tuple[str, str, int], list[_KeyedTable]]
 """By the name and kind of a column, and how strongly it points to them, most at 3. Thousands may share one name."""
 
 
-def _mark_keys(tables: Sequence[TableSchema], declared_keys: Iterable[ForeignKey], unique: Unique) -> list[TableSchema]:
+def _mark_keys(tables: Sequence[TableSchema], declared_keys: Iterable[ForeignKey], tally: Tally) -> list[TableSchema]:
     """Mark the likely primary key of each table without a declared key."""
     referring = {(key.table, column) for key in declared_keys for column in key.columns}
     names = {"".join(_split_into_words(table.name)) for table in tables}
-    results = [_mark_likely_key(table, _find_key_candidates(table, names), referring, unique) for table in tables]
+    results = [_mark_likely_key(table, _find_key_candidates(table, names), referring, tally) for table in tables]
     # A first column that other tables have too may be the key where names say nothing, as `PNO` of `T0401`.
     keys = {name for table in results for name in table.key} | _GENERIC
     holders = Counter(column.name for table in results if table.kind == "table" for column in table.columns)
     namesakes = {name for name, count in holders.items() if count > 1 and name not in keys}
     return [
-        _mark_likely_key(table, [column for column in table.columns[:1] if column.name in namesakes], referring, unique)
+        _mark_likely_key(table, [column for column in table.columns[:1] if column.name in namesakes], referring, tally)
         for table in results
     ]
 
 
 def _mark_likely_key(
-    table: TableSchema, columns: Iterable[ColumnSchema], referring: Collection[tuple[str, str]], unique: Unique
+    table: TableSchema, columns: Iterable[ColumnSchema], referring: Collection[tuple[str, str]], tally: Tally
 ) -> TableSchema:
     """Mark the first unique one of some columns as the likely key of a table without a key."""
     if table.kind != "table" or table.key or table.row_count == 0:
@@ -103,7 +103,7 @@ def _mark_likely_key(
         if (table.name, column.name) in referring:
             continue
         is_counted = table.row_count is not None and column.distinct is not None
-        counts = (table.row_count, column.distinct) if is_counted else unique(table.name, column.name)
+        counts = (table.row_count, column.distinct) if is_counted else tally(table.name, column.name)
         if counts is None or not counts[0] or counts[0] != counts[1]:
             continue
         distinct = column.distinct if is_counted or counts[0] != table.row_count else counts[1]

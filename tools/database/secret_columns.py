@@ -214,8 +214,8 @@ def _has_secret_values(column: ColumnSchema, name: str) -> bool:
     texts = [max(_LISTED.split(text), key=len) if text[0] in "[{" or name.endswith(" code") else text for text in texts]
     if name in _SURE and any(_is_random_text(text, _CERTAIN) for text in texts):
         return True  # most rows may have none
-    least = _SALT if name == "salt" or name.endswith(" code") else _LONG
-    return 2 * sum(_is_random_text(text, least) for text in texts) > len(column.samples)
+    min_length = _SALT if name == "salt" or name.endswith(" code") else _LONG
+    return 2 * sum(_is_random_text(text, min_length) for text in texts) > len(column.samples)
 
 
 def _list_texts(column: ColumnSchema) -> list[str]:
@@ -260,9 +260,9 @@ def _split_into_words(name: str) -> list[str]:
     return [word if word in _AFTER or word.endswith("ss") else word.removesuffix("s") for word in words if word]
 
 
-def _is_random_text(text: str, least: int) -> bool:
+def _is_random_text(text: str, min_length: int) -> bool:
     """Whether a text looks randomly generated."""
-    if len(text) < least or not _OPAQUE.fullmatch(text) or text.isdigit():
+    if len(text) < min_length or not _OPAQUE.fullmatch(text) or text.isdigit():
         return False
     counts = Counter(text)
     entropy = -sum(count / len(text) * math.log2(count / len(text)) for count in counts.values())

@@ -122,13 +122,13 @@ def _get_named_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: next((record[key] for key in names if key in record), None) for name, names in _NAMES.items()}
 
 
-def _parse_benchmark_example(item: Any, source: str, **place: Any) -> Example:
+def _parse_benchmark_example(item: Any, source: str, **more_fields: Any) -> Example:
     if not isinstance(item, dict):
         raise ExampleStoreError("not an object")
     fields = _get_named_fields(_get_dict(item))
     if isinstance(sql := fields["sql"], str):
         fields["sql"] = join_split_operators(sql)
-    return parse_example_fields({**fields, "source": source, **place})
+    return parse_example_fields({**fields, "source": source, **more_fields})
 
 
 class DatabaseFolder:

@@ -52,7 +52,7 @@ def mask_question(
     tokens = _TOKEN.findall(question)
     stems = [stem_word(fold(token)) for token in tokens]
 
-    def classify_token(token: str, stem: str, place: int) -> str:
+    def classify_token(token: str, stem: str, position: int) -> str:
         if token[0] in "\"'“":
             return "value"
         if token[0].isdigit():
@@ -63,7 +63,7 @@ def mask_question(
             return "column"
         if any(stem in name for name in tables):
             return "table"
-        return "value" if token[0].isupper() and place else ""
+        return "value" if token[0].isupper() and position else ""
 
     kinds = list(map(classify_token, tokens, stems, count()))
     value_count = sum(kind == "value" for kind, _ in groupby(kinds))
@@ -125,13 +125,13 @@ def _parse_table_line(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
             columns.append(ColumnSchema(names[0], "", kind, primary * is_primary, likely_key=likely))
         elif item[0] != "(":
             continue
-        for place, arrow in enumerate(item):
+        for position, arrow in enumerate(item):
             if arrow in ("->", "~>"):
-                target = _extract_names(item[place + 1 : place + 2])
+                target = _extract_names(item[position + 1 : position + 2])
                 if names:  # a column's own `a -> t.b`
                     key_columns, target, references = names[:1], target[:-1], target[-1:]
                 else:  # `(a, b) -> t(c, d)`
-                    key_columns, references = _extract_names(item[:place]), _extract_names(item[place + 2 :])
+                    key_columns, references = _extract_names(item[:position]), _extract_names(item[position + 2 :])
                 if target and references:
                     keys.append(ForeignKey(table, key_columns, ".".join(target), references, arrow == "~>"))
     return TableSchema(table, tuple(columns), schema=".".join(path[:-1])), keys

@@ -179,7 +179,7 @@ def rank_example_rights(example: Example, database: Database) -> Standing:
 
 
 def can_remove_example(example: Example, database: Database) -> bool:
-    """Whether the session may remove an example: it may read all that the approver might."""
+    """Whether the session may remove an example: it may read all that the approver could."""
     readable = restrict_example(example, database) is not None
     return readable and database.rights.can_read_all_of(_get_approval_rights(example, database))
 

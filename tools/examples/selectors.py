@@ -198,8 +198,8 @@ def choose_diverse_rows(vectors: Matrix, n: int, rounds: int, seed: int = 0, met
     if not 0 < n < len(rows):
         return first[:n].tolist()
 
-    def compute_square_distances(place: Matrix) -> Matrix:
-        return ((rows - place) ** 2).sum(axis=1)
+    def compute_square_distances(centroid: Matrix) -> Matrix:
+        return ((rows - centroid) ** 2).sum(axis=1)
 
     counts: Counter[int] = Counter()
     for centroids in _compute_cluster_centroids(rows, weights, n, range(seed, seed + rounds), method):

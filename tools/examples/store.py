@@ -200,7 +200,7 @@ class ExampleStore:
                     yield hit
 
     def visible(self, database: str = "") -> Iterator[FoundExample]:
-        """Yield the examples that questions over the database with this identity may use."""
+        """Yield the examples for questions over a database, given by its identity: shared and own."""
         yield from self._scan_examples(SHARED)
         if further := self._get_further_store():
             yield from further.visible()

@@ -213,8 +213,8 @@ class ChromaBackend:
     def count(self, table: Table) -> int:
         return self._call(table, "count") or 0
 
-    def _get_rows(self, table: Table, **which: Any) -> list[Row]:
-        result = self._call(table, "get", include=["metadatas"], **which)
+    def _get_rows(self, table: Table, **filters: Any) -> list[Row]:
+        result = self._call(table, "get", include=["metadatas"], **filters)
         return list(map(Row, result["ids"], result["metadatas"])) if result else []
 
     def _call(self, table: Table, method: str, *values: Any, **options: Any) -> Any:

@@ -93,7 +93,7 @@ def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) ->
         columns.append(_get_item(reference, schema))
         qualify_column(edit.of(reference.node), columns[-1], schema)
     tree = edit.of(expression).pop()
-    inner = tuple(_find_table_or_column(schema, node.name, within=node.db)[0] for node in tree.find_all(exp.Table))
+    inner = tuple(_find_table_or_column(schema, node.name, qualifier=node.db)[0] for node in tree.find_all(exp.Table))
     if not columns and not (about and classify_fragment(tree) == "metric"):
         raise KnowledgeError(
             f"{sql!r} names no column: qualify columns by their tables, as in orders.total; "
@@ -142,9 +142,9 @@ def _get_item(reference: Reference, schema: Schema) -> Item:
     return _find_table_or_column(schema, source.table.name, reference.column)
 
 
-def _find_table_or_column(schema: Schema, table: str, column: str = "", within: str = "") -> Item:
+def _find_table_or_column(schema: Schema, table: str, column: str = "", qualifier: str = "") -> Item:
     """Return a table or column as the schema spells it; raise `KnowledgeError` if missing."""
-    home = schema.table(f"{within}.{table}") or schema.table(table)
+    home = schema.table(f"{qualifier}.{table}") or schema.table(table)
     if home is None:
         if holders := [owner.name for owner in schema.tables if owner.column(table)]:
             raise KnowledgeError(f"{table!r} is a column of {join_words(holders, 'or')}: qualify it by its table")
@@ -223,7 +223,7 @@ def _has_literal(entry: Entry, dialect: str) -> bool:
 
 
 def _take_topmost_entries(layers: Sequence[Sequence[Entry]], problems: list[EntryProblem]) -> list[Entry]:
-    """Return each entry as the topmost layer defines it."""
+    """Return one entry per key, as the topmost layer with that key defines it."""
     topmost: dict[str, Entry] = {}
     for layer in layers:
         layer_entries: dict[str, Entry] = {}
@@ -297,7 +297,7 @@ def _write_entry_query(entry: Entry, schema: Schema) -> tuple[str, tuple[str, ..
             return _write_fragment_query(fragment, schema), (*fragment.tables, *fragment.inner)
         ctes = {cte.alias for cte in statement.find_all(exp.CTE)}
         tables = [table for table in statement.find_all(exp.Table) if table.name not in ctes]
-        return sql, tuple(_find_table_or_column(schema, table.name, within=table.db)[0] for table in tables)
+        return sql, tuple(_find_table_or_column(schema, table.name, qualifier=table.db)[0] for table in tables)
     except KnowledgeError as error:
         words = "" if entry.sql else "; write a meaning in words as a sentence, and a rule as rule: TEXT"
         raise KnowledgeError(f"{error}{words}") from None

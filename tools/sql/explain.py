@@ -329,7 +329,7 @@ class QueryExplainer:
         return name if alone else f"{name} of {self.describe_source_name(reference.source)}"
 
     def _name_column(self, node: exp.Expr, name: str) -> str:
-        """Return a column's name in words, without its unit if it is summed up and not compared."""
+        """Return a column's name in words; without its unit in an aggregate that is not compared."""
         column, parent = self.query.column(node), node.parent
         if column is None or not isinstance(parent, tuple(_AGGREGATES)):
             return humanize_name(name)

@@ -66,9 +66,9 @@ def find_searched_literals(
     What a column holds does not say what a row of it equals: of that the engine has its collations and types.
     `is_empty` says whether the query gave nothing.
     """
-    left = iter(range(MOST_LOOKED_UP))
+    lookups = iter(range(MOST_LOOKED_UP))
     literals = (
-        _look_up_literals(group, node, scope, query, contents, has_row, is_empty, left)
+        _look_up_literals(group, node, scope, query, contents, has_row, is_empty, lookups)
         for node, scope in query.comparisons
         for group in _group_by_column(_list_compared_literals(node, query))
     )
@@ -92,7 +92,7 @@ def _look_up_literals(
     contents: ContentLookup,
     has_row: Callable[[str], bool] | None,
     is_empty: bool,
-    left: Iterator[int],
+    lookups: Iterator[int],
 ) -> Iterator[SearchedLiteral]:
     """Yield the literals compared with a column, each with whether the column has it."""
     literals: list[tuple[_ComparedLiteral, str, str, bool]] = []
@@ -106,7 +106,7 @@ def _look_up_literals(
         # What a column holds does not say what a function of it returns: only the engine does.
         if compared.is_wrapped and has_row is None:
             continue
-        if is_cut := next(left, None) is None:
+        if is_cut := next(lookups, None) is None:
             break
         text = value if isinstance(value, str) else compared.operand.name
         if compared.is_wrapped:

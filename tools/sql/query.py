@@ -246,7 +246,7 @@ class Query(ParsedQuery):
         return [ref.source for ref in refs if ref is not None and ref.owner is scope and ref.source is not None]
 
     def map_visible_sources(self, node: exp.Expr) -> dict[str, tuple[QuerySource, bool]]:
-        """Return the sources that an expression can name, each with whether it is in the same FROM."""
+        """Return the sources that an expression can name; True marks those of its own SELECT."""
         start = self.find_scope(node.parent_select or node)
         sources = [(source, scope is start) for scope in iterate_enclosing_scopes(start) for source in scope.sources]
         # An inner source hides those further out.

@@ -86,11 +86,11 @@ class _MentionClassifier:
         if is_inside_larger_range(self.question, match.start, match.end, self._ranges, column_stems):
             return False
         # Whether the question names the column too, by other words than these, or its table.
-        beside = {word.stem for word in self.question.words} - {word.stem for word in words}
-        named = bool(column_stems & beside)
+        context = {word.stem for word in self.question.words} - {word.stem for word in words}
+        named = bool(column_stems & context)
         # "total" is asked of many things, and one word is the value of many columns.
-        ordinary = match.mention.islower() and len(words) == 1 and not (named or beside & {*stem_name(match.table)})
-        if ordinary and (words[0].stem in question_words() or self._is_value_of_other_column(match, beside)):
+        ordinary = match.mention.islower() and len(words) == 1 and not (named or context & {*stem_name(match.table)})
+        if ordinary and (words[0].stem in question_words() or self._is_value_of_other_column(match, context)):
             return False
         before = self.question.get_words_in_range(0, match.start)[-2:]
         if match.value.replace(" ", "").isdigit():
@@ -103,10 +103,10 @@ class _MentionClassifier:
         is_word = match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection")
         return (named or not is_word) and self._is_distinctive_mention(match, words)
 
-    def _is_value_of_other_column(self, match: ValueMatch, beside: Set[str]) -> bool:
+    def _is_value_of_other_column(self, match: ValueMatch, context: Set[str]) -> bool:
         """Whether the mention is also a value of another column that the question points to."""
         return any(
-            beside & {*stem_name(other.column), *stem_name(other.table)}
+            context & {*stem_name(other.column), *stem_name(other.table)}
             for other in self.matches
             if (other.start, other.end) == (match.start, match.end) and other.how in WHOLE
             if self.schema.column(other.table, other.column)

@@ -116,15 +116,15 @@ class ValueStore:
 
     def find_by_prefix(self, start: str) -> list[StoredValue]:
         """Return stored values whose keys begin with `start`, sorted by key."""
-        which = f"WHERE key >= ? AND key < ? ORDER BY key LIMIT {_ROWS}"
-        return self._read_stored_values(which, start, start + "\U0010ffff")
+        condition = f"WHERE key >= ? AND key < ? ORDER BY key LIMIT {_ROWS}"
+        return self._read_stored_values(condition, start, start + "\U0010ffff")
 
     def list_values(self, column: int, limit: int) -> list[str]:
         """Return up to `limit` values of a column, in the order of its rows."""
         return self._read_first_column("SELECT text FROM val WHERE col = ? LIMIT ?", column, limit)
 
-    def _read_stored_values(self, which: str, *bound: str | int) -> list[StoredValue]:
-        rows = self._db.execute(f"SELECT id, col, text, key FROM val {which}", bound)
+    def _read_stored_values(self, condition: str, *parameters: str | int) -> list[StoredValue]:
+        rows = self._db.execute(f"SELECT id, col, text, key FROM val {condition}", parameters)
         return list(starmap(StoredValue, rows))
 
     def find_value_ids_by_words(self, words: Sequence[str], limit: int) -> list[int]:
@@ -146,9 +146,9 @@ class ValueStore:
             alike.update(self._read_first_column(query, start, start + "\U0010ffff"))
         return alike
 
-    def _read_first_column(self, query: str, *bound: str | int) -> list[Any]:
+    def _read_first_column(self, query: str, *parameters: str | int) -> list[Any]:
         """Return the first column of a query's rows."""
-        return [first for (first,) in self._db.execute(query, bound)]
+        return [first for (first,) in self._db.execute(query, parameters)]
 
 
 # Filling it: columns are read and stored one after another, within bounds of work and size. How far one call goes is

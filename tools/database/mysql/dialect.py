@@ -111,7 +111,7 @@ _OF_FORM = (1287, 1681, 3719, 3778)
 
 
 def read_server_warnings(count: int, rows: Callable[[str], list[tuple[Cell, ...]]]) -> tuple[str, ...]:
-    """Return a line for each of the first kinds of warnings; `count` is the server's own count.
+    """Return a line for each of the first kinds of warnings; `count` is the number of warnings.
 
     The server is asked for more, before anything else is sent, only if that is not 0.
     """

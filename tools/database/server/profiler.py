@@ -61,7 +61,7 @@ class _TableProfiler:
         return TableSchema(
             relation.shown_name,
             tuple(
-                add_statistics(column, values, seen=rows is not None, complete=complete)
+                add_statistics(column, values, read=rows is not None, complete=complete)
                 for column, values in zip(relation.columns, columns, strict=True)
             ),
             relation.kind,

@@ -183,7 +183,7 @@ class StatementChecker:
             raise QueryRejected("the statement cannot be sent to the database safely: use simpler syntax") from error
 
     def _check_rewritten_sql(self, sql: str, catalogue: Catalogue) -> None:
-        """Parse and check the rewritten statement again; it must mean the same.
+        """Check a rewritten statement again; raise `QueryRejected` if that changes its SQL.
 
         A name that sqlglot writes without the quotes that it had would otherwise be read as SQL.
         """

@@ -46,7 +46,7 @@ _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 class PysparkDriver:
-    """The part of pyspark that is used, with warnings and logs kept off the terminal."""
+    """The parts of pyspark that are used, with warnings and logs kept off the terminal."""
 
     def __init__(self) -> None:
         with warnings.catch_warnings():

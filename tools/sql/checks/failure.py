@@ -116,17 +116,17 @@ def _advise_on_column(reference: Reference, sources: list[QuerySource], schema: 
     return f"the columns are {', '.join(map(rules.spell_name, columns[:12]))}"
 
 
-def _advise_join(schema: Schema, joined: list[str], table: str, near: list[str], rules: DialectRules) -> str:
+def _advise_join(schema: Schema, joined: list[str], table: str, similar: list[str], rules: DialectRules) -> str:
     path = _find_foreign_key_path(schema, joined, table)
     advice = f"the table {rules.spell_table(table, schema)} has it"
     if path:
         advice += f": join it {_format_join_conditions(path, rules, schema)}"
-    return f"{advice}; or {_suggest_names(near)}" if near else advice
+    return f"{advice}; or {_suggest_names(similar)}" if similar else advice
 
 
-def _suggest_names(near: Sequence[str]) -> str:
+def _suggest_names(names: Sequence[str]) -> str:
     """Return advice to use the given names, the most similar first."""
-    return f"use {near[0]}" if len(near) == 1 else format_did_you_mean(near)
+    return f"use {names[0]}" if len(names) == 1 else format_did_you_mean(names)
 
 
 def _format_join_conditions(path: Sequence[ForeignKey], rules: DialectRules, schema: Schema) -> str:

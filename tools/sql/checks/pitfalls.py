@@ -34,10 +34,10 @@ def find_query_pitfalls(query: Query, values: ColumnValueLookup | None) -> Itera
 
 
 def _report_unmet(
-    parts: list[exp.Expr], reason: str, scope: Scope, query: Query, advice: str = "", severity: Severity = "error"
+    conditions: list[exp.Expr], reason: str, scope: Scope, query: Query, advice: str = "", severity: Severity = "error"
 ) -> Finding:
     """Return the finding that conditions never hold together, and whether any rows remain."""
-    place = " AND ".join(map(query.text, parts))
+    place = " AND ".join(map(query.text, conditions))
     kind = "always_empty" if is_result_empty_without(query, scope) else "never_holds"
     return Finding(kind, severity, f"{place} never holds: {reason}.", place, advice)
 
