@@ -239,7 +239,9 @@ class Conversation:
         What was asked back under wider rights, or of somebody else, is passed over: these words are a new question.
         """
         if not isinstance(question, str | Mapping):
-            raise TableturnError(f"a turn takes a question as text, or the fields of a decision, not {question!r}")
+            raise TableturnError(f"the question must be text, not {question!r}")
+        if isinstance(question, str) and not question.strip():
+            raise TableturnError("the question is empty: say what you want to know")
         reply_kind = self._get_awaited_reply_kind(state)
         if isinstance(question, Mapping) and reply_kind != "approve":
             raise NothingToDecide(NO_DECISION)

@@ -277,8 +277,9 @@ class Settings(MethodSettings):
     rows: int = Field(default=1_000, ge=1, le=1_000_000)
     """Most rows in an answer."""
     locale: str = Field(default="", max_length=35)
-    """How numbers, dates and labels are written for people, such as `de` or `pt_BR`. If empty, in the question's
-    language; on the page as written where the browser is, and if labels lack the language, in the browser's."""
+    """How numbers, dates and labels are written for people, such as `de` or `pt_BR`. If empty, in the
+    language of the question, or of the conversation; if these do not tell or labels lack it, in that of the browser or,
+    in a terminal, of `LANG`. Numbers and dates are as written there."""
     cell_bytes: int = Field(default=100_000, ge=100, le=100_000_000)
     """Largest single value of a result, in bytes."""
     result_bytes: int = Field(default=4_000_000, ge=1_000, le=1_000_000_000)

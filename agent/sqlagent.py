@@ -316,6 +316,8 @@ class SQLAgent:
             SettingsError: The agent was given no store.
             ExampleStoreError: The store cannot be opened or written.
         """
+        if not isinstance(answer, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] - programs pass anything
+            raise SettingsError(f"approve takes an answer, as agent.ask returns it, not {answer!r}")
         return verbs.approve(answer, self.resources, question=question, shared=shared)
 
     async def aapprove(self, answer: Answer, *, question: str = "", shared: bool = False) -> SavedAnswer:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, cast
 
-from fastapi import Depends, Request
+from fastapi import Depends, HTTPException, Request
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from starlette.requests import HTTPConnection
 
@@ -364,7 +364,13 @@ ServerHere = Annotated[Server, Depends(get_server)]
 async def get_asker(request: Request, server: ServerHere) -> Asker:
     """Return the person who sends a request, and note the languages that the browser accepts."""
     ACCEPTED.set(request.headers.get("accept-language", ""))
-    return await server.identify_person(request)
+    asker = await server.identify_person(request)
+    route = request.scope["route"]
+    known = [parameter.alias for parameter in route.dependant.query_params]
+    for name in request.query_params:
+        if name not in known and "openai" not in route.tags:  # whose clients may send parameters of their own
+            raise HTTPException(400, f"unknown parameter {name[:100]!r}: there are {', '.join(known) or 'none here'}")
+    return asker
 
 
 AskerHere = Annotated[Asker, Depends(get_asker)]

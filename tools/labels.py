@@ -63,6 +63,11 @@ def _read_reasons(language: str) -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(names.sub(r"(?P<\1>.+)", re.escape(en))), text) for en, text in every.get(language, {}).items()]
 
 
+def _translate_phrase(phrase: str, reasons: Sequence[tuple[re.Pattern[str], str]]) -> str:
+    matches = ((pattern.fullmatch(phrase), text) for pattern, text in reasons)
+    return next((text.format(**match.groupdict()) for match, text in matches if match), "")
+
+
 @cache
 def _read_plain_errors() -> list[tuple[re.Pattern[str], str]]:
     """Return patterns of the texts of errors, each with the label that says it to people."""
@@ -90,12 +95,15 @@ class Labels:
         return text.format(n=self.number(number) if "{n}" in text else "", **values)
 
     def translate(self, reason: str) -> str:
-        """Return the English text `what: why` in the locale's language, if that has words for it."""
-        phrases = list[str]()
-        for part in reason.split(": ", 1):
-            matches = ((pattern.fullmatch(part), text) for pattern, text in _read_reasons(_find_language(self.locale)))
-            phrases.append(next((text.format(**match.groupdict()) for match, text in matches if match), part))
-        return ": ".join(phrases)
+        """Return the English text `what: why` in the locale's language, if that has words for all of it."""
+        reasons = _read_reasons(_find_language(self.locale))
+        for cut in [*re.finditer(": |$", reason)]:  # a name may have the mark too
+            phrases = [
+                _translate_phrase(part, reasons) for part in (reason[: cut.start()], reason[cut.end() :]) if part
+            ]
+            if all(phrases):
+                return ": ".join(phrases)
+        return _translate_phrase(reason, [(pattern, text) for pattern, text in reasons if ": " in text]) or reason
 
     def say_error(self, error: Exception | str, kind: str | None = None) -> str:
         """Return an error in plain words for people, without what its text advises a model."""

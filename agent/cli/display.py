@@ -117,6 +117,7 @@ def show_answer(
     explain: bool = False,
     facts: bool = True,
     brief: bool = False,
+    with_trust: bool = True,
 ) -> None:
     """Print an answer: text, rows or chart, SQL and cost; if `brief`, without what `/why` shows."""
     console = console or Console()
@@ -148,7 +149,7 @@ def show_answer(
     for choice in number_choices(answer.choices):
         console.print(Text(f"  {sanitize_text(choice)}"))
     if facts:
-        verdicts = (answer.certainty, "" if answer.trusted is not None else answer.trust)
+        verdicts = (answer.certainty, answer.trust if with_trust and answer.trusted is None else "")
         # A person should see at once what was saved, or could be.
         reminders = (note.text for note in answer.noted if note.kind in ("saved", "explained"))
         for line in filter(None, (*verdicts, *reminders)):

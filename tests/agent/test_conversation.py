@@ -15,6 +15,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from tableturn.agent import SQLAgent, TableturnError, build_graph
+from tableturn.tools.errors import SettingsError
 
 from tests.support.scripted import ScriptedModel, instead_of_sql, rephrased, task_of, writes
 
@@ -302,3 +303,12 @@ async def test_every_way_gives_the_same_and_a_question_of_its_own_leaves_no_thre
         asked += [event.answer async for event in agent.astream("Who?") if event.answer]
     assert [(answer.rows, answer.thread) for answer in asked] == [((("Ada",), ("Cy",)), "")] * 4
     assert not saver.storage
+
+
+@pytest.mark.parametrize("question", ["", "  ", None])
+def test_what_is_no_question_is_told(shop: Path, question: Any) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        with pytest.raises(TableturnError, match=r"the question (is empty|must be text)"):
+            agent.ask(question)
+        with pytest.raises(SettingsError, match="approve takes an answer, as agent"):
+            agent.approve(question)

@@ -138,6 +138,16 @@ def test_replies_that_are_none_of_a_model_are_told_in_german(error: Exception, g
             "not saved: there is no answer to approve, it failed",
             "nicht gespeichert: es gibt keine Antwort zum Bestätigen, die Frage ist gescheitert",
         ),
+        ("not saved: the store is on fire", "not saved: the store is on fire"),
+        (
+            "this question has used up its tokens (turn_tokens)",
+            "Diese Frage hat ihre Tokens verbraucht. Einfacher fragen oder die Einstellung turn_tokens erhöhen.",
+        ),
+        (
+            "this prompt needs at least about 756 tokens, the budget is 500: raise the token budget",
+            "Für diese Frage braucht das Modell etwa 756 Tokens, erlaubt sind 500. "
+            "Die Einstellung prompt_tokens erhöhen.",
+        ),
         (
             "the model refused to answer",
             "Das Modell hat die Antwort verweigert. Mit anderen Worten fragen oder ein anderes Modell wählen.",

@@ -437,6 +437,21 @@ async def test_what_people_run_is_written_down(shop: Path, agent_over: Callable[
     assert {line["question"] for line in written} == {"Who?"}
 
 
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/export?form=xlsx", "unknown parameter 'form': there are format, rows"),
+        ("/chart?format=bmp", "unknown parameter 'format': there are "),
+        ("?table=nosuch", "unknown parameter 'table': there are none here"),
+    ],
+)
+async def test_a_parameter_that_a_route_does_not_take_is_refused(client: Client, path: str, says: str) -> None:
+    turn = (await client.post("/ask", json={"question": "Who are the customers?"})).headers["tableturn-turn"]
+    reply = await client.get(f"/turns/{turn}{path}")
+    assert (reply.status_code, reply.json()["error"]["kind"]) == (400, "BadRequest")
+    assert reply.json()["error"]["message"].startswith(says)
+
+
 async def test_feedback_without_its_words_keeps_nothing(client: Client) -> None:
     turn = (await client.post("/ask", json={"question": "Who are the customers?"})).headers["tableturn-turn"]
     for body in ({"kind": "correct"}, {"kind": "correct", "sql": " "}, {"kind": "note", "text": " "}):

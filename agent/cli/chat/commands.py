@@ -127,10 +127,11 @@ def _show_records(chat: ChatSession, args: str) -> RenderableType:
 def _export_answer_rows(chat: ChatSession, args: str) -> str:
     if not args:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
-    answer = chat.choose("", "export")[0].answer
+    answer, path = chat.choose("", "export")[0].answer, Path(args).expanduser()
+    is_there = path.exists()
     with cancel_on_interrupt() as cancellation:
-        result = verbs.export(answer, chat.resources, Path(args).expanduser(), cancellation=cancellation)
-    return format_export(result, args)
+        result = verbs.export(answer, chat.resources, path, cancellation=cancellation)
+    return f"{format_export(result, args)}{'; the file that was there is replaced' if is_there else ''}"
 
 
 def _show_or_write_chart(chat: ChatSession, args: str) -> RenderableType:
@@ -224,7 +225,7 @@ def _format_row_count_time(schema: Schema) -> str:
 def _show_values(chat: ChatSession, args: str) -> RenderableType:
     with cancel_on_interrupt() as cancellation:
         table = verbs.values(args, chat.resources, cancellation)
-    note = f"the first {len(table.rows)} of more" if table.truncated else ""
+    note = f"only the first {len(table.rows)}; name a value to find others" if table.truncated else ""
     return TerminalTable((table.columns[0], "rows"), table.rows, note)
 
 

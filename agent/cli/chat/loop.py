@@ -85,7 +85,8 @@ def _ask_question(chat: ChatSession, turn: NextQuestion, as_json: bool) -> int:
     if as_json:
         print_json_line(answer.to_dict())
     else:
-        show_answer(answer, brief=True)
+        told = {item.answer.trust for item in chat.history[:-1]}
+        show_answer(answer, brief=True, with_trust=answer.trust not in told)
     if turn.notes and answer.answered:  # it was asked again with a correction
         warn(offer_approval(turn.wording))
     return ANSWERED if answer.answered else NOT_ANSWERED

@@ -168,7 +168,10 @@ def test_the_query_with_rows_left_out_is_shown_and_run(shop: Path) -> None:
 
 def test_pages_and_files_of_rows(shop: Path, tmp_path: Path) -> None:
     file = tmp_path / "names.csv"
-    lines = said(shop, "/more", "Show the names of the customers", "/rows 2-3", "/rows 4", "/more x", f"/export {file}")
+    export = f"/export {file}"
+    lines = said(shop, "/more", "Show the names of the customers", "/rows 2-3", "/rows 4", "/more x", export, export)
+    written = [line for line in lines if "wrote 3 rows" in line]
+    assert [line.endswith("; the file that was there is replaced") for line in written] == [False, True]
     text = "\n".join(lines)
     assert "there are no rows to show" in text
     assert "rows 2 to 3 of 3" in text

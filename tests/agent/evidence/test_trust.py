@@ -28,6 +28,8 @@ from tableturn.tools.errors import SettingsError
 from tableturn.tools.examples import database_identity
 from tableturn.tools.labels import Labels
 
+from tests.support.command_line import tableturn
+
 QUESTION = "How many customers are there?"
 PRINTS = TrustFingerprints("p", "s", "")
 
@@ -108,6 +110,11 @@ def test_too_few_labels_mark_nothing_and_say_how_many_are_missing(shop: Path, tm
     answer = asked(shop, path)
     assert answer.trusted is None
     assert "at least 20 more are needed" in answer.trust
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"trust": str(path)}))
+    where = ["--db", str(shop), "--model", "offline", "--settings", str(settings)]
+    chat = tableturn("chat", *where, given=f"{QUESTION}\n{QUESTION}\n")
+    assert chat.stdout.count("are needed") == 1, "it is the same for every answer"
 
 
 @pytest.mark.parametrize(("confidence", "trusted"), [(0.9, True), (0.899, False)])

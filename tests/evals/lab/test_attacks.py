@@ -74,7 +74,7 @@ def test_odd_dialogues_end_in_answers() -> None:
     assert found["tracebacks"] == 0
     assert found["turns"] == 5 * 3 + 3 * 3
     assert set(found["refused"]) <= {
-        "there is no question: send a message from a person, or set `question`, with some text"
+        "the question is empty: say what you want to know"
     }
 
 
