@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -313,7 +314,10 @@ class ComparingSentence:
         table, numbers = self.table, {place.column for place in self.numbers}
         if table.has_single_row or table.query.limit is not None or len(table.measures) < 2:
             return True
-        named, meant = self._find_measures(words), self._find_measures(_cut_at_stop_word(following))
+        named, meant = (
+            self._find_measures(words),
+            self._find_measures(takewhile(lambda word: word not in STOP_WORDS, following)),
+        )
         by = {place.by for place in near if place in self.labels and place.pick in _OPPOSITES}
         if by and not by & (numbers | set(named)):
             return False
@@ -331,15 +335,10 @@ class ComparingSentence:
 
     def _find_measures(self, words: Iterable[str]) -> list[int]:
         """Return the measures of which a word is a name, and no other measure's."""
-        columns = {
-            column: set(stems(humanize_name(self.table.result.columns[column]))) for column in self.table.measures
-        }
-        found = set(map(stem_word, words))
-        return [
-            column
-            for column, own in columns.items()
-            if found & own.difference(*(other for key, other in columns.items() if key != column))
-        ]
+        columns, found = self.table.result.columns, set(map(stem_word, words))
+        names = [(column, stems(humanize_name(columns[column]))) for column in self.table.measures]
+        shared = Counter(stem for _, own in names for stem in {*own})
+        return [column for column, own in names if any(shared[stem] == 1 for stem in found & {*own})]
 
     def _compares_as_rows_do(self, first: Placeholder, second: Placeholder) -> bool:
         """Whether one row is larger than another, or equal, if the words between their names say so."""
@@ -347,7 +346,7 @@ class ComparingSentence:
         gaps = [position for position, word in enumerate(text) if word == GAP]
         start, end = (gaps[next(n for n, each in enumerate(self.places) if each is place)] for place in (first, second))
         between = text[start + 1 : end]
-        before, after = self._read_clause(text[:start][::-1]), self._read_clause(text[end + 1 :])
+        before, after = _read_clause(text[:start][::-1]), _read_clause(text[end + 1 :])
         has_than = any(self._is_of_kind(word, "than") for word in between)
         if first.column != second.column or first.rows == second.rows or (_STOPS & {*between} and not has_than):
             return True
@@ -356,25 +355,17 @@ class ComparingSentence:
             return any(self._is_of_kind(word, kind) for word in words if word not in self._name_words for kind in kinds)
 
         is_same = tells([*between, *after], "same")
-        compared = (
-            between if has_than and tells(between, "high", "low") else [*before, *between] if has_than else between
-        )
+        compared = between if not has_than or tells(between, "high", "low") else [*before, *between]
         kinds = [("high", "ahead"), ("low", "behind")] if has_than else [("ahead",), ("behind",)]
         is_more, is_less = (tells(compared, *each) for each in kinds)
         if not (has_than or is_same or (is_more != is_less and GAP not in between)):
             return True
         measures = self._find_measures([*before, *between, *after]) or self.table.measures
-        rows = self.table.result.rows
-        pairs = [(rows[first.row][column], rows[second.row][column]) for column in measures]
-        numbers = [(a, b) for a, b in pairs if isinstance(a, int | float) and isinstance(b, int | float)]
-        if len(numbers) < max(1, len(pairs)) or not (is_same or is_more != is_less):
+        rows = [self.table.result.rows[place.row] for place in (first, second)]
+        pairs = [[cell for row in rows if isinstance(cell := row[column], int | float)] for column in measures]
+        if not pairs or any(len(pair) < len(rows) for pair in pairs) or not (is_same or is_more != is_less):
             return False
-        return all(a == b if is_same else (a > b if is_more else a < b) for a, b in numbers)
-
-    def _read_clause(self, words: Sequence[str]) -> list[str]:
-        """Return the words up to the next stop or placeholder."""
-        end = next((number for number, word in enumerate(words) if word == GAP or word in _STOPS), len(words))
-        return list(words[:end])
+        return all(a == b if is_same else (a > b if is_more else a < b) for a, b in pairs)
 
     @cached_property
     def _outputs(self) -> list[exp.Expr]:
@@ -500,7 +491,7 @@ class ComparingSentence:
         words = self.words[gaps[number - 1] + 1 : gaps[number]]
         is_told = number < 2 or self.places[number - 2].column != self.places[number].column
         if is_told and label in self.labels:
-            words = words[len(self._read_clause(words)) :]
+            words = words[len(_read_clause(words)) :]
         return any(self._is_of_kind(word, kind) for word in words)
 
     def _matches_labels(self) -> bool:
@@ -539,8 +530,9 @@ def compile_phrases(kind: str, language: str | None = None) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
 
 
-def _cut_at_stop_word(words: Sequence[str]) -> list[str]:
-    return list(takewhile(lambda word: word not in STOP_WORDS, words))
+def _read_clause(words: Iterable[str]) -> list[str]:
+    """Return the words up to the next stop or placeholder."""
+    return list(takewhile(lambda word: word != GAP and word not in _STOPS, words))
 
 
 @cache

@@ -64,7 +64,7 @@ function Page({ me, enter }) {
   };
   useEffect(() => {
     list();
-    if (WIDE.matches && matchMedia("(pointer: fine)").matches) focusQuestion(); // letters typed at once are a question, no shortcuts
+    if (WIDE.matches && !matchMedia("(pointer: coarse)").matches) focusQuestion(); // letters typed at once are a question, no shortcuts
     WIDE.addEventListener("change", () => (setWide(WIDE.matches), setOpen({ threads: WIDE.matches, schema: WIDE.matches })));
     get("schema").then((found) => setSchema({ found }), (problem) => setSchema({ problem }));
   }, []);
