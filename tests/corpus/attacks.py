@@ -152,7 +152,7 @@ def measure_hidden(options: BenchOptions) -> Figures:
 
 def _harmless(data: Path, limit: int | None) -> tuple[int, list[str], int]:
     """Return how many gold queries were tried with a table hidden, which were refused, and how many gave other rows."""
-    dataset = load_dataset("spider", "train", data).first(limit)
+    dataset = load_dataset("spider", "train", data).head(limit)
     golds: dict[str, list[str]] = {}
     for question in dataset.questions:
         golds.setdefault(question.database, []).append(question.golds[0])
