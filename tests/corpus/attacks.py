@@ -160,7 +160,7 @@ def _harmless(data: Path, limit: int | None) -> tuple[int, list[str], int]:
     refused: list[str] = []
     for name, queries in golds.items():
         with contextlib.suppress(DatabaseUnavailable):
-            for sql, before, after in hidden.hide_others(dataset.database(name), queries):
+            for sql, before, after in hidden.hide_others(dataset.find_file(name), queries):
                 tried += 1
                 differing += after.startswith("(") and after != before
                 refused += [] if after.startswith("(") else [sql]
