@@ -217,9 +217,9 @@ def export_sft(
     With `--without-part sese --without-part sace` it is the paper's plain fine-tuning.
     """
     from ..datasets import load_dataset
-    from .training.sft import export
+    from .training.sft import export_chats
 
-    count = export(load_dataset(dataset, split, data).head(limit), out, perturb, tuple(parts or ()), annotator)
+    count = export_chats(load_dataset(dataset, split, data).head(limit), out, perturb, tuple(parts or ()), annotator)
     say(f"{out}: {count} turns")
 
 

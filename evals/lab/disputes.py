@@ -80,7 +80,7 @@ class GoldQueries(DatasetDatabases):
         verdict = self.judge.judge(question, sql)
         return verdict.valid and verdict.ex is False
 
-    def contradicts(self, question: GoldTurn, sql: str) -> bool:
+    def contradicts_gold(self, question: GoldTurn, sql: str) -> bool:
         """Whether the query differs from gold by more than extra columns or repeated rows."""
         if not self.differs(question, sql):
             return False
@@ -178,7 +178,7 @@ def _find_contradictory_golds(golds: GoldQueries) -> Iterator[Dispute]:
             twins[asked].append(turn)
     for alike in twins.values():
         for question in alike:
-            others = [twin for twin in alike if twin is not question and golds.contradicts(question, twin.golds[0])]
+            others = [one for one in alike if one is not question and golds.contradicts_gold(question, one.golds[0])]
             if others:
                 told = "; ".join(f"question {twin.id} has {twin.golds[0]}" for twin in others[:2])
                 yield Dispute(question, "twin", f"the same question with another gold: {told}")
@@ -194,11 +194,11 @@ def _find_rejected_golds(golds: GoldQueries, adjudicator: Adjudicator, predictio
         known, _ = adjudicator.find_rulings(question)
         if (ruling := known.get(adjudicator.normalize_sql(question, question.golds[0]))) and ruling.verdict == "wrong":
             yield Dispute(question, "verdict", ruling.why or f"{ruling.by or 'a reader'} calls it wrong")
-        accepted = [one for one in known.values() if one.verdict == "right" and golds.contradicts(question, one.sql)]
+        right = [one for one in known.values() if one.verdict == "right" and golds.contradicts_gold(question, one.sql)]
         given = {name: found[question.id] for name, found in predictions.items() if found.get(question.id)}
-        if not accepted or any(golds.judge.judge(question, sql).ex for sql in given.values()):
+        if not right or any(golds.judge.judge(question, sql).ex for sql in given.values()):
             continue
-        for ruling in accepted:
+        for ruling in right:
             asked = replace(question, golds=(ruling.sql,))
             agreeing = [name for name, sql in given.items() if golds.judge.judge(asked, sql).ex]
             if len(agreeing) >= _AGREEING:
@@ -301,20 +301,20 @@ def _find_golds_comparing_texts(golds: GoldQueries) -> Iterator[Dispute]:
         yield Dispute(question, "text", told)
 
 
-def number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """Parse a text as a number; return None if it is not a number.
 
-    >>> number("1,660"), number("$12.50"), number("Bath")
+    >>> parse_number("1,660"), parse_number("$12.50"), parse_number("Bath")
     (1660.0, 12.5, None)
     """
     found = text.strip()
     return float(re.sub(r"[$,%]", "", found)) if _NUMBER.fullmatch(found) else None
 
 
-def date(text: str) -> float | None:
+def parse_date(text: str) -> float | None:
     """Parse a text as a date; return its day number, or None if no known format fits.
 
-    >>> date("January 2, 2001") - date("December 31, 2000")
+    >>> parse_date("January 2, 2001") - parse_date("December 31, 2000")
     2.0
     """
     found = " ".join(text.split())
@@ -334,7 +334,7 @@ def _parse_column_texts(golds: GoldQueries, question: GoldTurn, table: str, colu
     texts = [str(row[0]) for row in found or ()]
     if len(texts) < 2 or len(texts) > _MOST_VALUES:
         return {}
-    for read in (number, date):
+    for read in (parse_number, parse_date):
         readings = {text: said for text in texts if (said := read(text)) is not None}
         if len(readings) >= _ENOUGH * len(texts):
             return {} if sorted(readings) == sorted(readings, key=readings.__getitem__) else readings
@@ -361,7 +361,7 @@ def _replace_texts_by_numbers(column: exp.Column, readings: dict[str, float]) ->
 def _parse_cell(cell: Cell) -> Cell:
     """Return a cell's number or date, or the cell itself if it is neither."""
     if isinstance(cell, str):
-        said = number(cell)
-        said = date(cell) if said is None else said
+        said = parse_number(cell)
+        said = parse_date(cell) if said is None else said
         return cell if said is None else said
     return float(cell) if isinstance(cell, int) else cell

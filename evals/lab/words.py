@@ -55,7 +55,7 @@ def _extract_text(node: ast.expr) -> str:
     return ""
 
 
-def draw(seed: int, others: list[Path]) -> list[tuple[Item, str]]:
+def draw_items(seed: int, others: list[Path]) -> list[tuple[Item, str]]:
     """Draw items at random; return each with its origin: `ours`, or the folder's name."""
     random_ = random.Random(seed)  # noqa: S311 - a draw, no secret
     own = [item for room in (*ROOMS, "docs") for file in _list_files(OURS / room) for item in sorted(read_items(file))]
@@ -75,7 +75,7 @@ def _list_files(folder: Path) -> list[Path]:
 
 def main(seed: str, out: str, *folders: str) -> None:
     """Write the drawn items, and a key file with the origin of each item."""
-    drawn, target = draw(int(seed), list(map(Path, folders))), Path(out)
+    drawn, target = draw_items(int(seed), list(map(Path, folders))), Path(out)
     target.mkdir(parents=True, exist_ok=True)
     items = [{"number": number, "kind": item[0], "text": item[1]} for number, (item, _) in enumerate(drawn)]
     (target / "items.json").write_text(json.dumps(items, indent=1), "utf-8")

@@ -152,7 +152,7 @@ def measure_hidden(options: BenchOptions) -> Figures:
 
 def _harmless(data: Path, limit: int | None) -> tuple[int, list[str], int]:
     """Return how many gold queries were tried with a table hidden, which were refused, and how many gave other rows."""
-    dataset = load_dataset("spider", "train", data).first(limit)
+    dataset = load_dataset("spider", "train", data).head(limit)
     golds: dict[str, list[str]] = {}
     for question in dataset.questions:
         golds.setdefault(question.database, []).append(question.golds[0])
@@ -160,7 +160,7 @@ def _harmless(data: Path, limit: int | None) -> tuple[int, list[str], int]:
     refused: list[str] = []
     for name, queries in golds.items():
         with contextlib.suppress(DatabaseUnavailable):
-            for sql, before, after in hidden.hide_others(dataset.database(name), queries):
+            for sql, before, after in hidden.hide_others(dataset.find_file(name), queries):
                 tried += 1
                 differing += after.startswith("(") and after != before
                 refused += [] if after.startswith("(") else [sql]

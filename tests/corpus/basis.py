@@ -9,7 +9,7 @@ from itertools import islice
 from pandas import DataFrame
 from sqlglot import exp
 from tableturn.evals.datasets import GoldTurn, load_dataset
-from tableturn.evals.lab.bench.gold import DatasetDatabases, golds
+from tableturn.evals.lab.bench.gold import DatasetDatabases, read_golds
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures, Measure
 from tableturn.tools.basis import Basis, build_query_basis
 from tableturn.tools.database import Database, Limits, Table
@@ -30,7 +30,7 @@ _Said = tuple[str, bool]
 def _golds(options: BenchOptions) -> Iterator[tuple[GoldTurn, Database]]:
     """Yield the distinct gold queries of Spider train and dev."""
     with DatasetDatabases(load_dataset("spider", "dev", options.folder)) as databases:
-        for gold in islice(golds(options.folder, SPLITS), options.limit):
+        for gold in islice(read_golds(options.folder, SPLITS), options.limit):
             database = databases.get(gold.database)
             if database is not None:
                 yield gold, database

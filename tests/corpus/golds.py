@@ -12,7 +12,7 @@ from typing import TypedDict, cast
 
 from pandas import DataFrame
 from tableturn.evals.datasets import load_dataset, read_predictions
-from tableturn.evals.lab.bench.gold import ALL_SPLITS, DatasetDatabases, golds
+from tableturn.evals.lab.bench.gold import ALL_SPLITS, DatasetDatabases, read_golds
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures, Measure, divide
 from tableturn.evals.lab.bench.replays import read_dialogue_drafts, read_published_drafts, read_strong_model_drafts
 from tableturn.evals.metrics.judging import OfficialJudge, Verdict
@@ -30,7 +30,7 @@ def _golds(*splits: tuple[str, str], distinct: bool = True) -> Callable[[BenchOp
 
     def cases(options: BenchOptions) -> Iterator[Query]:
         with DatasetDatabases(load_dataset("spider", "dev", options.folder)) as databases:
-            for gold in islice(golds(options.folder, splits, distinct=distinct), options.limit):
+            for gold in islice(read_golds(options.folder, splits, distinct=distinct), options.limit):
                 if databases.get(gold.database) is not None:
                     yield gold.database, gold.text, gold.golds[0], databases
 
@@ -148,7 +148,7 @@ Judged = tuple[str, list[Verdict], list[Outcome]]
 
 def _judge_predictions(options: BenchOptions) -> Iterator[Judged]:
     whole = load_dataset("spider", "dev", options.folder)
-    dataset = whole.first(options.limit)
+    dataset = whole.head(options.limit)
     for path in sorted((options.folder / "predictions" / "spider_dev").glob("*.sql")):
         predictions = read_predictions(path, whole)
         outcomes = options.folder / "official_scores" / f"spider_dev.{path.stem}.json"

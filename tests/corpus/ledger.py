@@ -187,7 +187,7 @@ def _told(ledger: Ledger, fault: Fault) -> tuple[int, bool]:
 
 def _place(dataset: Dataset, name: str) -> Path | None:
     try:
-        return Path(str(dataset.place(name)))
+        return Path(str(dataset.locate(name)))
     except TableturnError:
         return None
 

@@ -56,7 +56,7 @@ def find_real_answers(data: Path, most: int = REAL) -> Iterator[WrongAnswer]:
         drafts = read_predictions(path, whole)
         for question, outcome in zip(whole.questions, outcomes, strict=True):
             if not outcome["exec"] and question.database not in PARTIAL:
-                place, sql = whole.database(question.database), drafts[question.id]
+                place, sql = whole.find_file(question.database), drafts[question.id]
                 wrong.append(WrongAnswer("real", place, question.text, sql, f"{path.stem} {question.golds[0]}"))
     Random(SEED).shuffle(wrong)
     seen = set[str]()

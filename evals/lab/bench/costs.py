@@ -66,7 +66,7 @@ def _read_questions_by_database(options: BenchOptions) -> Iterator[tuple[str, Pa
 
 
 def _ask_with_stored_replies(case: tuple[str, Path, Sequence[GoldTurn]]) -> Iterator[Row]:
-    """Yield each turn's requests: size, share repeated from the last one, and if gold is shown."""
+    """Yield each turn's requests: their size, the share repeated, and if gold items are shown."""
     name, path, asked = case
     model = ScriptedModel(script=lambda prompt: "")
     with SQLAgent(path, model=model, settings={"record": "off"}) as agent:
@@ -118,7 +118,7 @@ measure_turn_cost = Measure(_read_questions_by_database, _ask_with_stored_replie
 
 
 def _has_gold_schema_items(prompt: str, gold: str, schema: Schema) -> bool:
-    """Whether a prompt's compact schema has all tables and columns that the gold uses."""
+    """Whether a prompt's compact schema has all tables and columns that the gold query uses."""
     used, written = find_used_schema_items(gold, schema), NameFormatter(schema)
     for table in used.tables:
         columns = [written(column) for of, column in used.columns if of == table and column != STAR]
@@ -133,7 +133,7 @@ TurnCosts = Mapping[str, tuple[int, int]]
 
 
 def _play_both_agents(options: BenchOptions) -> Iterator[Row]:
-    """Yield the cost of each turn that ends with our agent, and with LangChain's."""
+    """Yield the cost of each turn that our agent finishes, and that LangChain's finishes."""
     strong = read_strong_model_drafts(options.folder, options.limit)
     asked, drafts = strong.asked, strong.drafts[ARM]
     costs: dict[str, TurnCosts] = {
@@ -169,7 +169,7 @@ def _compare_costs(table: DataFrame) -> Figures:
 measure_langchain = Measure(_play_both_agents, wrap_row, _compare_costs)
 
 
-def measure_langchain_turn_costs(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
+def measure_langchain_turn_costs(dataset: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
     """Play stored queries through LangChain's agent; return the cost of each turn.
 
     The model knows the query, and calls the agent's tools in the order that its prompt asks for, without a detour. If
@@ -177,13 +177,13 @@ def measure_langchain_turn_costs(asked: Dataset, drafts: Drafts, *, checks: bool
     descriptions demand of the model.
     """
     model = ScriptedModel(script=lambda prompt: "", usage=None)
-    agent = LangChainAgent(asked, model, make_settings(), "predicted")
+    agent = LangChainAgent(dataset, model, make_settings(), "predicted")
     found: dict[str, tuple[int, int]] = {}
-    for _, turns in groupby(asked.questions, attrgetter("interaction")):
+    for _, turns in groupby(dataset.questions, attrgetter("interaction")):
         past: list[PastTurn] = []
         for turn in turns:
             sql = drafts[turn.id]
-            with Database.open(str(asked.find_file(turn.database))) as database, suppress(DBAPIError):
+            with Database.open(str(dataset.find_file(turn.database))) as database, suppress(DBAPIError):
                 used = find_used_schema_items(sql, database.schema())
                 steps = [
                     ("sql_db_list_tables", {"tool_input": ""}),

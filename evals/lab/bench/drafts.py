@@ -148,14 +148,14 @@ MUTATIONS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
 """By name, what makes of a tree another one; the tree itself may change."""
 
 
-def _make_mutated_drafts(asked: Dataset, drafts: Drafts) -> dict[str, Drafts]:
+def _make_mutated_drafts(dataset: Dataset, drafts: Drafts) -> dict[str, Drafts]:
     """Return mutated drafts by mutation; `other_question` has the drafts of other questions."""
     found: dict[str, Drafts] = {
-        name: {question.id: mutate(drafts[question.id], name) for question in asked.questions} for name in MUTATIONS
+        name: {question.id: mutate(drafts[question.id], name) for question in dataset.questions} for name in MUTATIONS
     }
     others: dict[str, str] = {}
-    for question in asked.questions:
-        same = [drafts[other.id] for other in asked.questions if other.database == question.database]
+    for question in dataset.questions:
+        same = [drafts[other.id] for other in dataset.questions if other.database == question.database]
         own = drafts[question.id]
         # Neighbours often ask the same: half-way round the list.
         start = (same.index(own) + len(same) // 2) % len(same)
@@ -171,8 +171,8 @@ def _read_spider_train_golds(options: BenchOptions) -> tuple[Dataset, Drafts]:
     return asked, {question.id: question.golds[0] for question in asked.questions}
 
 
-def _select_changed_questions(asked: Dataset, drafts: Drafts, others: Drafts) -> Dataset:
-    return replace(asked, questions=tuple(one for one in asked.questions if others[one.id] != drafts[one.id]))
+def _select_changed_questions(dataset: Dataset, drafts: Drafts, others: Drafts) -> Dataset:
+    return replace(dataset, questions=tuple(one for one in dataset.questions if others[one.id] != drafts[one.id]))
 
 
 def _list_published_drafts(options: BenchOptions) -> list[StoredDrafts]:

@@ -29,7 +29,7 @@ from ....tools.sql.checks.failure import find_ungrouped_columns
 from ....tools.sql.dialects import get_dialect_rules
 from ....tools.sql.query import Query
 from ...metrics.judging import ExpectedResult, compute_expected_result
-from .gold import LIMITS, PARTIAL, golds
+from .gold import LIMITS, PARTIAL, read_golds
 from .harness import Stopwatch, measure_least_seconds
 from .registry import BenchOptions, Figures
 from .scale import build_large_database
@@ -82,7 +82,7 @@ def run(options: BenchOptions) -> Figures:
     the number of gold queries.
     """
     queries: dict[Path, list[str]] = defaultdict(list)
-    found = [one for one in golds(options.folder, (("spider", "dev"),)) if one.database not in PARTIAL]
+    found = [one for one in read_golds(options.folder, (("spider", "dev"),)) if one.database not in PARTIAL]
     step = max(1, len(found) // options.limit) if options.limit else 1
     for question in found[::step][: options.limit]:
         path = options.folder / "spider" / "database" / question.database / f"{question.database}.sqlite"

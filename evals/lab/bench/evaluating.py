@@ -117,7 +117,7 @@ def _read_schemas(options: BenchOptions) -> Iterator[tuple[Path, list[str], Path
             yield dataset.find_file(name), queries, Path(folder)
 
 
-def _tell_suites(table: DataFrame) -> Figures:
+def _compute_suite_figures(table: DataFrame) -> Figures:
     """Return mutants of gold queries and those that suites kill, over all schemas."""
     shares = (table["killed"] / table["mutants"]).fillna(1.0).set_axis(table["database"])
     counts: dict[str, Any] = {name: table[name].sum() for name in ("golds", "databases", "mutants", "killed")}
@@ -130,4 +130,4 @@ def _tell_suites(table: DataFrame) -> Figures:
     }
 
 
-measure_suite = Measure(_read_schemas, lambda case: [asdict(build_suite(*case))], _tell_suites)
+measure_suite = Measure(_read_schemas, lambda case: [asdict(build_suite(*case))], _compute_suite_figures)

@@ -70,8 +70,8 @@ class DatasetDatabases(ClosingContext):
             return error
 
 
-def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True) -> Iterator[GoldTurn]:
-    """Yield the questions of several splits; if `distinct`, each gold query only once."""
+def read_golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True) -> Iterator[GoldTurn]:
+    """Yield the questions of several splits; if `distinct`, one question per gold query."""
     seen: set[tuple[str, str]] = set()
     for name, split in splits:
         for question in load_dataset(name, split, data).questions:
@@ -91,6 +91,6 @@ def group_golds(questions: Iterable[GoldTurn]) -> dict[str, list[str]]:
 
 def read_gold_queries_by_file(data: Path) -> dict[Path, list[str]]:
     """Return the gold queries of `ALL_SPLITS` by database file."""
-    spider, queries = load_dataset("spider", "dev", data), group_golds(golds(data, ALL_SPLITS, distinct=False))
+    spider, queries = load_dataset("spider", "dev", data), group_golds(read_golds(data, ALL_SPLITS, distinct=False))
     files = {root / name / f"{name}.sqlite": found for root in spider.databases for name, found in queries.items()}
     return {path: found for path, found in files.items() if path.is_file()}

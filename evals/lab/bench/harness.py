@@ -40,7 +40,7 @@ def compute_percentile_ms(seconds: Sequence[float], percent: int) -> float:
 
 
 class Stopwatch:
-    """The clock's seconds, and this process's processor seconds, of a `with` block."""
+    """The elapsed seconds of a `with` block, and the processor seconds of this process."""
 
     seconds = cpu = 0.0
 
@@ -63,17 +63,17 @@ def time_calls(call: Callable[[T], object], arguments: Iterable[T]) -> tuple[lis
     return found, seconds
 
 
-def measure_least_seconds(sides: Sequence[Callable[[], object]], passes: int) -> list[float]:
+def measure_least_seconds(functions: Sequence[Callable[[], object]], passes: int) -> list[float]:
     """Return the shortest time of each function over several passes in alternating order.
 
     What else the machine does only adds to a time.
     """
-    best = [float("inf")] * len(sides)
+    best = [float("inf")] * len(functions)
     for number in range(passes):
-        places = range(len(sides))
+        places = range(len(functions))
         for place in places if number % 2 else reversed(places):
             with Stopwatch() as spent:
-                sides[place]()
+                functions[place]()
             best[place] = min(best[place], spent.seconds)
     return best
 
@@ -103,9 +103,9 @@ def count_open_descriptors(processes: Iterable[int]) -> int:
     return count
 
 
-def _read_proc(pid: int, what: str) -> bytes:
+def _read_proc(pid: int, name: str) -> bytes:
     with suppress(OSError):
-        return Path(f"/proc/{pid}/{what}").read_bytes()
+        return Path(f"/proc/{pid}/{name}").read_bytes()
     return b""
 
 

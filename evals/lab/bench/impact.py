@@ -111,7 +111,7 @@ def _list_filled_tables(schema: Schema) -> list[TableSchema]:
 
 
 def _find_template_names(kind: str, table: TableSchema, schema: Schema, random: Random) -> Iterator[dict[str, str]]:
-    """Yield the names to fill into a template, for each place of a kind in the table.
+    """Yield the names to fill into a template, once per matching place in the table.
 
     A kind is `table`, `one key` (a table with a key of one column), `join` (to another table), `column` or a kind of
     values. Columns are outside every key; of kind `value` they hold a text, which is named too.
@@ -228,11 +228,11 @@ def _make_past_turns(database: Database, count: int, random: Random) -> list[Tem
     return [*(TemplateTurn(question, "") for question in _IN_VAIN), *islice(running, count - len(_IN_VAIN))]
 
 
-_Replayed = tuple[Database, Sequence[TemplateTurn], Sequence[object], str, Path]
+_ReplayCase = tuple[Database, Sequence[TemplateTurn], Sequence[object], str, Path]
 """A database, its past turns, what plain SQLite gives for them, a change's name, and the file that has it."""
 
 
-def _make_replay_cases(options: BenchOptions) -> Iterator[_Replayed]:
+def _make_replay_cases(options: BenchOptions) -> Iterator[_ReplayCase]:
     """Yield each change of each database, with all past turns of that database."""
     random = Random(SEED)  # noqa: S311 - changes that can be made again, not secrets
     with tempfile.TemporaryDirectory() as temporary:
@@ -248,8 +248,8 @@ def _make_replay_cases(options: BenchOptions) -> Iterator[_Replayed]:
                     yield before, past, old, name, path
 
 
-def _replay_past_turns(case: _Replayed) -> Iterator[Row]:
-    """Yield whether each answer really changes, is listed as changed, and is decided."""
+def _replay_past_turns(case: _ReplayCase) -> Iterator[Row]:
+    """Yield whether each past answer changes, is listed as changed, and is decided at all."""
     before, past, old, name, path = case
     with Database.open(path) as after:
         replay = AnswerReplay(before, after)

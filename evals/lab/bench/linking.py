@@ -30,9 +30,9 @@ from ..training.fit_linker_turns import (
     add_links,
     build_linked_turns,
     keep_evidence,
-    measure,
     read_dialogues,
-    stand_in,
+    score_links,
+    write_sql,
 )
 from .gold import DatasetDatabases
 from .harness import Stopwatch
@@ -61,7 +61,7 @@ def _read_dialogue_sets(options: BenchOptions) -> Iterator[tuple[str, list[Train
 
 
 def _score_histories(options: BenchOptions) -> Iterator[Row]:
-    """Yield the schema linker's TRS, CRS and recall, with gold and with its own history.
+    """Yield the linker's scores with a history of gold SQL, and of its own earlier links.
 
     With its own history, the turns before hold not gold SQL but what the linker itself found in them (every item of
     probability 0.5 and over), from the first turn on; no translator takes part.
@@ -71,15 +71,15 @@ def _score_histories(options: BenchOptions) -> Iterator[Row]:
             yield {"input": f"{name}_{history}", **_score_linked_turns(dialogues, own=history == "own")}
 
 
-def _tell_scores(table: DataFrame) -> Figures:
+def _index_scores(table: DataFrame) -> Figures:
     return {str(name): scores for name, scores in table.set_index("input").to_dict("index").items()}
 
 
-measure_linking = Measure(_score_histories, wrap_row, _tell_scores)
+measure_linking = Measure(_score_histories, wrap_row, _index_scores)
 
 
 def _score_ablations(options: BenchOptions) -> Iterator[Row]:
-    """Yield the shipped linker's scores with each part of its input removed."""
+    """Yield the shipped linker's scores, each time with another part of its input removed."""
     for name, dialogues in _read_dialogue_sets(options):
         for part, given in _TAKEN.items():
             yield {"set": name, "input": part, **_score_linked_turns(dialogues, given=given)}
@@ -94,7 +94,7 @@ measure_linking_ablations = Measure(
     _score_ablations,
     wrap_row,
     lambda table: {
-        str(name): _tell_scores(rows.drop(columns="set")) for name, rows in table.groupby("set", sort=False)
+        str(name): _index_scores(rows.drop(columns="set")) for name, rows in table.groupby("set", sort=False)
     },
 )
 
@@ -109,14 +109,14 @@ def _score_linked_turns(
 
     linked = [add_links(each, score_items, load_shipped_associations(), own=own, given=given) for each in dialogues]
     turns = [turn for dialogue in linked for turn in build_linked_turns(dialogue, load_shipped_associations(), given)]
-    return measure(turns, *zip(*map(score_items, turns), strict=True))
+    return score_links(turns, *zip(*map(score_items, turns), strict=True))
 
 
-_InCrowd = tuple[Schema, SchemaLinker, Mapping[str, str], TrainingDialogue]
+_LargeSchemaCase = tuple[Schema, SchemaLinker, Mapping[str, str], TrainingDialogue]
 """The schema of a thousand tables, its linker, and a dialogue with the names that its tables have there."""
 
 
-def _read_large_schema_dialogues(options: BenchOptions) -> Iterator[_InCrowd]:
+def _read_large_schema_dialogues(options: BenchOptions) -> Iterator[_LargeSchemaCase]:
     """Yield dialogues with one schema of all databases' tables, padded with made-up tables."""
     dataset, train = load_dataset("sparc", "dev", options.folder), load_dataset("spider", "train", options.folder)
     with tempfile.TemporaryDirectory() as cache:
@@ -132,7 +132,7 @@ def _read_large_schema_dialogues(options: BenchOptions) -> Iterator[_InCrowd]:
     yield from ((schema, linker, renamed[each.database.names.schema.name], each) for each in dialogues)
 
 
-def _link_on_large_schema(case: _InCrowd) -> Iterator[Row]:
+def _link_on_large_schema(case: _LargeSchemaCase) -> Iterator[Row]:
     """Yield per question how many items gold uses, and how many of them the linker finds.
 
     The values that a question mentions are those of its own database, so that what is measured is linking and not the
@@ -162,7 +162,7 @@ def _link_on_large_schema(case: _InCrowd) -> Iterator[Row]:
         # A query that uses what gold uses, under its tables' new names.
         tables = [new[table] for table in names.table_number if table in used.tables]
         columns = [(new[table], column) for table, column in names.columns if (table, column) in used.columns]
-        sql = stand_in(tables, columns, np.ones(len(tables)), np.ones(len(columns)))
+        sql = write_sql(tables, columns, np.ones(len(tables)), np.ones(len(columns)))
         history.append(PastTurn(question.text, sql=sql))
 
 

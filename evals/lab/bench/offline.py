@@ -63,7 +63,7 @@ def _read_dev_sets(options: BenchOptions) -> Iterator[Dataset]:
 
 
 def _answer_and_judge_questions(dataset: Dataset) -> Iterator[Row]:
-    """Yield whether each question is right, and whether its query is sure or missing."""
+    """Yield whether each answer is right, and whether its query is confident or missing."""
     translators: dict[str, OfflineTranslator] = {}
     with DatasetDatabases(dataset) as databases, OfficialJudge(dataset) as judge:
         for turns in dataset.interactions:

@@ -111,18 +111,18 @@ def play(asked: Dataset, files: Sequence[Drafts], settings: Mapping[str, Any]) -
 
 
 def play_and_judge_officially(
-    asked: Dataset, files: Sequence[Drafts], settings: Mapping[str, Any]
+    dataset: Dataset, files: Sequence[Drafts], settings: Mapping[str, Any]
 ) -> list[tuple[TurnRecord, bool]]:
     """Answer questions as `play` does, and judge the answers by the official rules."""
-    played = play(asked, files, settings)
-    with OfficialJudge(asked) as judge:
+    played = play(dataset, files, settings)
+    with OfficialJudge(dataset) as judge:
         return [(record, judge.judge(verdict.question, record.sql).ex is True) for record, verdict in played]
 
 
-def judge_drafts_officially(asked: Dataset, drafts: Drafts) -> dict[str, bool]:
+def judge_drafts_officially(dataset: Dataset, drafts: Drafts) -> dict[str, bool]:
     """Return by question id whether each draft is right by the official rules."""
-    with OfficialJudge(asked) as judge:
-        return {turn.id: judge.judge(turn, drafts.get(turn.id, "")).ex is True for turn in asked.questions}
+    with OfficialJudge(dataset) as judge:
+        return {turn.id: judge.judge(turn, drafts.get(turn.id, "")).ex is True for turn in dataset.questions}
 
 
 def play_draft_sets(options: BenchOptions) -> Iterator[Row]:

@@ -56,11 +56,11 @@ class _KnowledgeQuestion:
     author: str
 
 
-_Needing = tuple[_KnowledgeQuestion, int, Knowledge, SchemaLinker]
+_KnowledgeCase = tuple[_KnowledgeQuestion, int, Knowledge, SchemaLinker]
 """A question, how many entries its author has of its database, the knowledge of it, and its linker."""
 
 
-def _read_knowledge_questions(options: BenchOptions) -> Iterator[_Needing]:
+def _read_knowledge_questions(options: BenchOptions) -> Iterator[_KnowledgeCase]:
     """Yield every question of the knowledge benchmark with its database's entries and linker."""
     ours = _read_question_file("knowledge", "", options.limit)
     authors = [author for author, file in _THEIRS.items() if (DATA / f"{file}_questions.yaml").exists()]
@@ -73,7 +73,7 @@ def _read_knowledge_questions(options: BenchOptions) -> Iterator[_Needing]:
                 layers = read_knowledge(DATA / f"{_THEIRS.get(author, 'knowledge')}_{name}.yaml")
                 entries = len(layers[0])
                 if author:
-                    layers = (_find_own_entries(name, first, layers[0]), layers[0])
+                    layers = (_pick_our_entries(name, first, layers[0]), layers[0])
                     questions = [*(first if author == authors[0] else ()), *questions]
                 with Database.open(_find_database_file(name, options, folder)) as database:
                     knowledge = Knowledge.of(layers, database)
@@ -97,17 +97,17 @@ def _find_database_file(name: str, options: BenchOptions, folder: str) -> Path:
     return options.folder / place
 
 
-def _find_own_entries(name: str, questions: Sequence[_KnowledgeQuestion], theirs: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Return the entries that the questions need, filled up to 20 with others unlike `theirs`."""
+def _pick_our_entries(name: str, questions: Sequence[_KnowledgeQuestion], others: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return our entries that the questions need, filled up to 20 with some unlike `others`."""
     needed = {key for one in questions for key in one.needs}
-    words = {phrase for entry in theirs for phrase in entry.phrases}
+    words = {phrase for entry in others for phrase in entry.phrases}
     (ours,) = read_knowledge(DATA / f"knowledge_{name}.yaml")
     kept = [entry for entry in ours if entry.key in needed]
     free = [entry for entry in ours if entry.key not in needed and words.isdisjoint(entry.phrases)]
     return (*kept, *free[: max(0, _OUR_ENTRIES - len(kept))])
 
 
-def _count_shown_entries(case: _Needing) -> Iterator[Row]:
+def _count_shown_entries(case: _KnowledgeCase) -> Iterator[Row]:
     """Yield the numbers of entries that a question needs, that are shown, and that are both."""
     one, entries, knowledge, linker = case
     if missing := sorted(one.needs.difference(entry.key for entry in knowledge.entries)):
@@ -297,16 +297,16 @@ def find_text_literals(sql: str, schema: Schema) -> list[Literal]:
     return list(found)
 
 
-def count_found_literals(asked: ValueSearchQuestion) -> Iterator[Row]:
+def count_found_literals(case: ValueSearchQuestion) -> Iterator[Row]:
     """Yield the numbers of gold literals found by the index, in the database, and absent.
 
     A literal is found if one of the first five matches per literal of its query is this very text in the column that
     gold compares it with. A literal that its column does not hold cannot be found; patterns of LIKE are not values.
     """
-    matches = asked.index.find(asked.text, _FIRST * max(1, len(asked.literals)))
-    held = [each for each in asked.literals if asked.index.holds(*each)]
+    matches = case.index.find(case.text, _FIRST * max(1, len(case.literals)))
+    held = [each for each in case.literals if case.index.holds(*each)]
     found = {(match.table, match.column, match.value) for match in matches}.intersection(held)
-    yield {"set": asked.set, "found": len(found), "literals": len(held), "absent": len(asked.literals) - len(held)}
+    yield {"set": case.set, "found": len(found), "literals": len(held), "absent": len(case.literals) - len(held)}
 
 
 def compute_recall_by_dataset(table: DataFrame) -> Figures:
@@ -325,7 +325,7 @@ def compute_recall_by_dataset(table: DataFrame) -> Figures:
 measure_values = Measure(partial(_read_value_sets, sets=_SETS), count_found_literals, compute_recall_by_dataset)
 
 
-def _count_shown_values(asked: ValueSearchQuestion) -> Iterator[Row]:
+def _count_shown_values(question: ValueSearchQuestion) -> Iterator[Row]:
     """Yield the numbers of values that prompts show, of right ones, and of gold texts found.
 
     A value is shown if it is among the candidates that a prompt lists for the question (`Settings.values` at most); in
@@ -335,25 +335,25 @@ def _count_shown_values(asked: ValueSearchQuestion) -> Iterator[Row]:
     those that their column holds, that are right among the first five shown for each text of the query.
     """
     # For each column, those that a declared or inferred key links with it directly.
-    joined = list_joined_columns(asked.schema)
+    joined = list_joined_columns(question.schema)
     matches = (
         match
-        for text in (asked.text, asked.before)
+        for text in (question.text, question.before)
         if text
-        for match in select_likely_values(text, asked.index.find(text, CANDIDATES), asked.schema)
+        for match in select_likely_values(text, question.index.find(text, CANDIDATES), question.schema)
     )
     distinct = dict.fromkeys((match.table, match.column, match.value) for match in matches)
     shown = [(table.lower(), column.lower(), value) for table, column, value in distinct][: Settings().values]
-    first = set(shown[: _FIRST * max(1, len(asked.literals))])
+    first = set(shown[: _FIRST * max(1, len(question.literals))])
     meant: set[Literal] = set()
     held: list[bool] = []
-    for table, column, text in asked.literals:
+    for table, column, text in question.literals:
         place = (table.lower(), column.lower())
         right = {(*other, text) for other in {place}.union(*(pair for pair in joined if place in pair))}
         meant |= right
-        held += [bool(right & first)] if asked.index.holds(table, column, text) else []
+        held += [bool(right & first)] if question.index.holds(table, column, text) else []
     right = sum(value in meant for value in shown)
-    yield {"set": asked.set, "shown": len(shown), "right": right, "texts": len(held), "found": sum(held)}
+    yield {"set": question.set, "shown": len(shown), "right": right, "texts": len(held), "found": sum(held)}
 
 
 def _compute_value_noise(table: DataFrame) -> Figures:

@@ -47,10 +47,10 @@ def run(options: BenchOptions) -> Figures:
     )
     for _ in range(min(100, runs)):  # the first runs fill caches
         run_code_in_sandbox()
-    before = _count_held_resources()
+    before = _count_open_resources()
     for _ in range(runs):
         run_code_in_sandbox()
-    after = _count_held_resources()
+    after = _count_open_resources()
     return {
         "escapes_tried": tried,
         "escapes_held": tried - len(not_held),
@@ -61,8 +61,8 @@ def run(options: BenchOptions) -> Figures:
     }
 
 
-def _count_held_resources() -> dict[str, int]:
-    """Count the child processes, descriptors and memory of this process and the warm parent."""
+def _count_open_resources() -> dict[str, int]:
+    """Count the child processes, descriptors and memory of this process and sandbox parent."""
     time.sleep(1)  # the last worker is still being buried when its reply is there
     both = (os.getpid(), PARENT.pid or 0)
     return {

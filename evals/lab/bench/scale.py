@@ -139,7 +139,7 @@ def _make_table_pairs() -> list[tuple[str, str, list[str], list[str]]]:
     return [(table, other, numbers, texts) for (table, other), numbers, texts in drawn]
 
 
-def _tell_percentiles(seconds: Sequence[float]) -> dict[str, float]:
+def _get_percentiles(seconds: Sequence[float]) -> dict[str, float]:
     return {f"p{percent}_ms": round(compute_percentile_ms(seconds, percent), 2) for percent in (50, 95)}
 
 
@@ -190,13 +190,13 @@ def _time_example_import(folder: str, size: int) -> float:
     return spent.seconds
 
 
-def _time_example_lookups(folder: str, asked: Sequence[str]) -> tuple[list[list[float]], dict[str, float], int]:
+def _time_example_lookups(folder: str, questions: Sequence[str]) -> tuple[list[list[float]], dict[str, float], int]:
     """Return the similarities found, percentiles of lookup times, and peak memory in KiB."""
     with ExampleStore.open(folder) as store:
-        store.nearest("question", asked[0], K)  # loads the index
-        found, seconds = time_calls(lambda question: store.nearest("question", question, K), asked)
+        store.nearest("question", questions[0], K)  # loads the index
+        found, seconds = time_calls(lambda question: store.nearest("question", question, K), questions)
     similarities = [[hit.similarity for hit in hits] for hits in found]
-    return similarities, _tell_percentiles(seconds), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return similarities, _get_percentiles(seconds), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def measure_knowledge_scale(options: BenchOptions) -> Figures:
@@ -235,7 +235,7 @@ def measure_knowledge_scale(options: BenchOptions) -> Figures:
                 return find_verified(text, [hit.example for hit in near], schema, find_stored_value) is not None
 
             answered, seconds = time_calls(has_verified_query, linked)
-    return {"terms": len(knowledge.entries), "queries": size, "answered": sum(answered), **_tell_percentiles(seconds)}
+    return {"terms": len(knowledge.entries), "queries": size, "answered": sum(answered), **_get_percentiles(seconds)}
 
 
 def _build_example_database(path: Path) -> None:

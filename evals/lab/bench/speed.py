@@ -60,7 +60,7 @@ GIVEN = ("langgraph", "langchain-openai", "langchain-community", "sqlglot", "pan
 
 
 def measure_install(options: BenchOptions) -> Figures:
-    """Measure the packages and megabytes that an installation takes, and that `GIVEN` takes.
+    """Measure the packages and megabytes of an installation, and of the `GIVEN` packages alone.
 
     Raises:
         SettingsError: The packages cannot be had.
@@ -359,7 +359,7 @@ async def _run_http_conversation(client: Any) -> int:
 async def _measure_latency(serving: ServerProcess, rate: float, seconds: float) -> float:
     """Return the 95th percentile of a turn's milliseconds beyond the model's replies."""
 
-    async def measure_added_seconds() -> float:
+    async def measure_server_seconds() -> float:
         with Stopwatch() as spent:
             reply = (await client.post("/ask", json={"question": TURNS[0][0]})).json()
         return spent.seconds - reply["usage"]["llm_calls"] * _SECONDS_A_REPLY
@@ -369,7 +369,7 @@ async def _measure_latency(serving: ServerProcess, rate: float, seconds: float) 
         start = time.perf_counter()
         for number in range(max(int(rate * seconds), 1)):
             await asyncio.sleep(max(start + number / rate - time.perf_counter(), 0))
-            tasks.append(asyncio.create_task(measure_added_seconds()))
+            tasks.append(asyncio.create_task(measure_server_seconds()))
         return round(compute_percentile_ms(await asyncio.gather(*tasks), 95), 1)
 
 
@@ -420,20 +420,20 @@ def measure_terminal(options: BenchOptions) -> Figures:
     return {"interrupt_s": round(max(*words, *ended), 3), "first_token_s": round(max(first), 3), "turns": turns}
 
 
-def _time_streamed_words(terminal: PseudoTerminal, said: queue.Queue[float]) -> tuple[float, float]:
+def _time_streamed_words(terminal: PseudoTerminal, sent_times: queue.Queue[float]) -> tuple[float, float]:
     """Return the delays from a model's first words to the screen and from Ctrl-C to the prompt."""
     start = len(terminal.written)
     terminal.type("Some slow words?\r")
     seen = terminal.wait_for(_BEGIN[:12], start=start)
     terminal.read(_ON_THE_WAY)
-    return seen - said.get(timeout=90), _press_and_time_ctrl_c(terminal)
+    return seen - sent_times.get(timeout=90), _press_and_time_ctrl_c(terminal)
 
 
-def _time_turn_interrupt(terminal: PseudoTerminal, question: str, shown: str) -> float:
+def _time_turn_interrupt(terminal: PseudoTerminal, question: str, awaited: str) -> float:
     """Ask a question, press Ctrl-C, and return the seconds until the next prompt."""
     start = len(terminal.written)
     terminal.type(f"{question}\r")
-    terminal.wait_for(shown[:12], start=start)
+    terminal.wait_for(awaited[:12], start=start)
     until = time.monotonic() + _ON_THE_WAY
     while time.monotonic() < until:
         terminal.read(0.05)

@@ -152,7 +152,7 @@ def check_all_replies_stored(model: BaseChatModel) -> None:
 
 
 def _answer_sampled_questions(options: BenchOptions) -> Iterator[Row]:
-    """Yield whether questions are declined, with their sort and what a reader says of each.
+    """Yield whether each question is declined, with its kind and a reader's judgement of it.
 
     Raises:
         ModelError: A question could not be asked.
@@ -325,7 +325,7 @@ class LabelledCase:
 
 
 def read_verdict_cases(data: Path) -> Iterator[LabelledCase]:
-    """Yield a strong model's answers that gold calls wrong, with a reader's verdicts.
+    """Yield a strong model's answers that do not match gold, with a reader's verdicts.
 
     Raises:
         SettingsError: A verdict is not on any question of its dataset.
@@ -359,7 +359,7 @@ def _make_wrong_mutant(golds: GoldQueries, question: GoldTurn) -> str:
     random.Random(f"{MUTANT_SEED} {question.id}").shuffle(found)  # noqa: S311
     gold = question.golds[0].upper()
     fair = (sql for sql in found if all(sql.upper().count(word) == gold.count(word) for word in _FAIR))
-    return next((sql for sql in fair if golds.contradicts(question, sql)), "")
+    return next((sql for sql in fair if golds.contradicts_gold(question, sql)), "")
 
 
 def _judge_labelled_cases(options: BenchOptions) -> Iterator[Row]:

@@ -95,7 +95,7 @@ def _compute_calibration_figures(scored: Sequence[Scored]) -> Figures:
     wrong = int(len(right) - right.sum())
     is_enough = wrong >= LEAST_WRONG
 
-    def bootstrap_interval(measure: Callable[[Numbers, Numbers], float]) -> list[float]:
+    def bootstrap(measure: Callable[[Numbers, Numbers], float]) -> list[float]:
         """Return the 95 % confidence interval of a measure, by resampling answers."""
         random = np.random.default_rng(0)
         drawn = (random.integers(0, len(sure), len(sure)) for _ in range(DRAWS))
@@ -105,21 +105,21 @@ def _compute_calibration_figures(scored: Sequence[Scored]) -> Figures:
     return {
         "n": len(scored),
         "wrong": wrong,
-        "ece": round(error(sure, right), 4),
-        "auc": round(area(sure, right), 4) if is_enough else None,
-        "interval": {"ece": bootstrap_interval(error), "auc": bootstrap_interval(area) if is_enough else None},
-        "ece_recorded": round(error(recorded, right), 4),
+        "ece": round(compute_ece(sure, right), 4),
+        "auc": round(compute_auc(sure, right), 4) if is_enough else None,
+        "interval": {"ece": bootstrap(compute_ece), "auc": bootstrap(compute_auc) if is_enough else None},
+        "ece_recorded": round(compute_ece(recorded, right), 4),
     }
 
 
-def error(sure: Numbers, right: Numbers) -> float:
+def compute_ece(sure: Numbers, right: Numbers) -> float:
     """Return the expected calibration error over ten bins of equal mass."""
     order = np.argsort(sure, kind="stable")
     bins = [chosen for chosen in np.array_split(order, BINS) if len(chosen)]
     return float(sum(abs(sure[chosen].mean() - right[chosen].mean()) * len(chosen) for chosen in bins) / len(sure))
 
 
-def area(sure: Numbers, right: Numbers) -> float:
+def compute_auc(sure: Numbers, right: Numbers) -> float:
     """Return the area under the ROC curve, or NaN if all answers are right or all wrong."""
     return float(roc_auc_score(right, sure)) if 0 < right.sum() < len(right) else float("nan")
 
@@ -143,7 +143,7 @@ def _compute_trust_figures(answers: pd.DataFrame) -> Figures:
     is_strong, is_together = answers["family"] == STRONG, answers["set"] == TOGETHER
     weights = fit(answers[~is_strong])
     strong = {
-        name: {str(labels): _evaluate_bound_by_resampling(scored, most=labels) for labels in (LABELS, 2 * LABELS)}
+        name: {str(labels): _evaluate_bound_by_resampling(scored, labels=labels) for labels in (LABELS, 2 * LABELS)}
         for name, some in ((SINGLE, is_strong & ~is_together), (TOGETHER, is_together))
         if (scored := _compute_confidence(answers[some], weights))
     }
@@ -177,13 +177,13 @@ def _compute_confidence(answers: pd.DataFrame, weights: ConfidenceWeights) -> An
     return found
 
 
-def _evaluate_bound_by_resampling(answers: Answers, alpha: float = ALPHA, most: int = LABELS) -> dict[str, float]:
-    """Return how often the trust bound is broken, and the mean share trusted, over resamples."""
+def _evaluate_bound_by_resampling(answers: Answers, alpha: float = ALPHA, labels: int = LABELS) -> dict[str, float]:
+    """Return how often too many trusted answers are wrong, and the share trusted, by resampling."""
     random = np.random.default_rng(0)
     over: list[bool] = []
     marked: list[float] = []
     questions = list(answers)
-    labels = min(most, 2 * len(questions) // 3)
+    labels = min(labels, 2 * len(questions) // 3)
     for _ in range(RESAMPLES if questions else 0):
         order = [questions[at] for at in random.permutation(len(questions))]
         drawn = [answers[name][int(random.integers(len(answers[name])))] for name in order]

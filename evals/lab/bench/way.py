@@ -39,20 +39,20 @@ _COUNTED: dict[CodeType, str] = {
 
 
 def run(options: BenchOptions) -> Figures:
-    """Count the work of one warm turn in a new process; every run gives the same figures.
+    """Count the work of a second turn in a new process; every run gives the same figures.
 
     `hops` are calls from a function of ours straight to one in another file of ours, `files_entered` the files with a
     function that is called, `modules_loaded` our modules in memory. What worker processes do is not counted.
     `prompt_tokens` are reckoned from characters.
     """
-    command = [sys.executable, "-c", f"from {__name__} import count; count()"]
+    command = [sys.executable, "-c", f"from {__name__} import count_turn_work; count_turn_work()"]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, env=environment)  # noqa: S603 - our own program
     return json.loads(done.stdout)
 
 
-def count() -> None:
-    """Count the work of one warm turn, and print the figures as JSON."""
+def count_turn_work() -> None:
+    """Count the work of a second turn, and print the figures as JSON."""
     trace, model = _CallCounter(), ScriptedModel(script=lambda prompt: _make_model_reply(_WARM_UP_SQL), usage=None)
     # Threads that outlive the first turn must be traced in the second.
     threading.setprofile(trace)

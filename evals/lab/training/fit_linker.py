@@ -56,9 +56,9 @@ from .fit_linker_turns import (
     build_linked_turn,
     build_linked_turns,
     make_subject_changes,
-    measure,
     read_dialogues,
     score_column_redundancy,
+    score_links,
     score_table_redundancy,
     select_probable_items,
 )
@@ -345,7 +345,7 @@ def fit(dialogues: Sequence[TrainingDialogue]) -> tuple[LinkingModel, WordAssoci
     }
     fitted = _shift_net_odds(fit_linker_stages(turns, _SIZE, weights), turns[:count])
     figures = {
-        history: measure(
+        history: score_links(
             [turns[number] for number in some],
             [fitted.tables[number] for number in some],
             [fitted.columns[number] for number in some],
@@ -383,7 +383,7 @@ def _shift_probabilities(p: Shares, shift: float) -> Shares:
     return p / (p + (1 - p) * np.exp(-shift))
 
 
-def write(model: LinkingModel, associations: WordAssociations, folder: Path) -> None:
+def write_linker_files(model: LinkingModel, associations: WordAssociations, folder: Path) -> None:
     """Write the linker's files: `forests.npz` and `associations.json`."""
     with replace_file(folder / "forests.npz") as file:
         parts = [pack_model_part(name, part) for name, part in vars(model).items() if part]
@@ -415,5 +415,5 @@ def train_schema_linker(out: Path, data: Path | None = None, limit: int | None =
     with tempfile.TemporaryDirectory() as cache:
         cosql, spider = (read_dialogues(dataset, Path(cache)) for dataset in datasets)
     model, associations, figures = fit([*cosql, *spider])
-    write(model, associations, out)
+    write_linker_files(model, associations, out)
     return figures

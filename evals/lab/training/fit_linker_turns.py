@@ -159,7 +159,7 @@ def add_links(
     for number, asked in enumerate(dialogue.questions):
         seen = replace(dialogue, answers=tuple(answers), found=tuple(found))
         tables, columns = score(build_linked_turn(seen, number, associations, given))
-        answers[number] = stand_in(names.table_number, names.columns, tables, columns) if own else asked.gold
+        answers[number] = write_sql(names.table_number, names.columns, tables, columns) if own else asked.gold
         found[number] = select_probable_items(names, tables, columns)
     return replace(dialogue, answers=tuple(answers), found=tuple(found))
 
@@ -173,7 +173,7 @@ def select_probable_items(names: NameIndex, tables: Shares, columns: Shares) -> 
     )
 
 
-def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p: Shares, columns_p: Shares) -> str:
+def write_sql(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p: Shares, columns_p: Shares) -> str:
     """Return a SELECT of the tables and columns with a probability of at least 0.5, or ''."""
     found = [name for name, p in zip(tables, tables_p.tolist(), strict=True) if p >= 0.5]
     if not found:
@@ -217,7 +217,7 @@ def make_subject_changes(
     return changed
 
 
-def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequence[Shares]) -> dict[str, float]:
+def score_links(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequence[Shares]) -> dict[str, float]:
     """Return the linker's redundancy and recall on some turns, from 0 to 1.
 
     CRS is read over the gold query's tables, `*` left out, which is the reading that fits the paper's figures.
@@ -240,21 +240,21 @@ def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequ
     }
 
 
-def score_table_redundancy(turns: Sequence[LinkedTurn], tables: Sequence[Shares], counted: float = CUTOFF) -> float:
+def score_table_redundancy(turns: Sequence[LinkedTurn], tables: Sequence[Shares], cutoff: float = CUTOFF) -> float:
     """Return the table redundancy score (TRS, equation 10), from 0 to 1."""
     return fmean(
-        compute_redundancy(_get_indices(turn.tables > 0), _get_indices(p >= counted))
+        compute_redundancy(_get_indices(turn.tables > 0), _get_indices(p >= cutoff))
         for turn, p in zip(turns, tables, strict=True)
     )
 
 
-def score_column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Shares], counted: float = CUTOFF) -> float:
+def score_column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Shares], cutoff: float = CUTOFF) -> float:
     """Return the column redundancy score (CRS, equation 12), from 0 to 1."""
     scores: list[float] = []
     for turn, q in zip(turns, columns, strict=True):
         for table in np.flatnonzero(turn.tables):
             here = turn.evidence.shape.table_of == table
-            used, found = _get_indices((turn.columns > 0) & here), _get_indices((q >= counted) & here)
+            used, found = _get_indices((turn.columns > 0) & here), _get_indices((q >= cutoff) & here)
             scores.append(compute_redundancy(used, found))
     return fmean(scores)
 

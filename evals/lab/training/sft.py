@@ -57,7 +57,7 @@ PERTURBED = 0.15
 T = TypeVar("T")
 
 
-def export(
+def export_chats(
     dataset: Dataset,
     out: Path,
     perturbed: float = PERTURBED,
@@ -167,7 +167,7 @@ def _make_training_records(
 
 
 def perturb_schema(part: Schema, schema: Schema, chance: random.Random) -> Schema:
-    """Return part of a schema shuffled, with one column and one table that do not belong."""
+    """Shuffle part of a schema, and add one unrelated column and one unrelated table."""
     columns = {table.name: [column.name for column in table.columns] for table in part.tables}
     others = [table for table in schema.tables if table.name not in columns and table.columns]
     spare = [

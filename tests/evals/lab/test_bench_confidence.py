@@ -53,9 +53,9 @@ def test_a_set_is_measured_by_weights_of_others() -> None:
 
 def test_the_area_and_the_error_are_what_they_are_called() -> None:
     sure, right = np.array([0.9, 0.8, 0.3, 0.2]), np.array([1.0, 0.0, 1.0, 0.0])
-    assert trust.area(sure, right) == pytest.approx(0.75)
-    assert trust.error(np.full(100, 0.75), np.array([1.0, 1.0, 1.0, 0.0] * 25)) < 0.2
-    assert trust.error(np.ones(20), np.zeros(20)) == 1.0
+    assert trust.compute_auc(sure, right) == pytest.approx(0.75)
+    assert trust.compute_ece(np.full(100, 0.75), np.array([1.0, 1.0, 1.0, 0.0] * 25)) < 0.2
+    assert trust.compute_ece(np.ones(20), np.zeros(20)) == 1.0
 
 
 def test_what_is_marked_is_within_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:

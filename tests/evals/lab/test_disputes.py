@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tableturn.evals.adjudication.ruling import Ruling
 from tableturn.evals.datasets import Dataset, read_questions
-from tableturn.evals.lab.disputes import Dispute, date, find_disputes, number
+from tableturn.evals.lab.disputes import Dispute, find_disputes, parse_date, parse_number
 
 from tests.support.command_line import laboratory
 
@@ -114,7 +114,7 @@ def test_readers_count_alone_and_systems_only_with_a_reader(tmp_path: Path) -> N
 
 
 def test_texts_are_read_as_what_they_say() -> None:
-    assert [number(text) for text in (" 1,660 ", "-3.5", "$7", "12%", "1,6", "seven")] == [
+    assert [parse_number(text) for text in (" 1,660 ", "-3.5", "$7", "12%", "1,6", "seven")] == [
         1660,
         -3.5,
         7,
@@ -122,10 +122,10 @@ def test_texts_are_read_as_what_they_say() -> None:
         None,
         None,
     ]
-    first, second = date("January5,2001"), date("6 Jan 2001")
+    first, second = parse_date("January5,2001"), parse_date("6 Jan 2001")
     assert first is not None
     assert second == first + 1
-    assert date("2001-01-05") is None
+    assert parse_date("2001-01-05") is None
 
 
 def test_the_command_lists_them_with_their_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,8 @@ from tableturn.evals.lab.training.fit_linker_turns import (
     add_links,
     build_linked_turns,
     make_subject_changes,
-    measure,
     read_dialogues,
+    score_links,
 )
 from tableturn.evals.metrics.summary import compute_redundancy
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
@@ -91,7 +91,7 @@ def test_fits_and_writes_what_the_linker_reads(
     several = [dialogue for dialogue in dialogues if len(dialogue.questions) > 1]
     for history in ("gold", "own"):
         assert 0 < figures[history]["turns"] <= sum(len(dialogue.questions) for dialogue in several)
-    fit_linker.write(model, associations, tmp_path)
+    fit_linker.write_linker_files(model, associations, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["associations.json", "forests.npz"]
     stored = json.loads((tmp_path / "associations.json").read_text())
     read = LinkingModel.read(tmp_path / "forests.npz")
@@ -111,7 +111,7 @@ def test_interactions_whose_database_is_missing_are_passed_over(data_dir: Path, 
 def test_the_shipped_model_knows_training_databases(dialogues: list[TrainingDialogue]) -> None:
     turns = [turn for dialogue in dialogues for turn in build_linked_turns(dialogue, load_shipped_associations())]
     found = [load_shipped_model().score(turn.evidence) for turn in turns]
-    figures = measure(turns, [tables for tables, _, _ in found], [columns for _, columns, _ in found])
+    figures = score_links(turns, [tables for tables, _, _ in found], [columns for _, columns, _ in found])
     assert figures["table_recall"] > 0.97
     assert figures["column_recall_at_10"] > 0.97
 

@@ -35,7 +35,7 @@ def test_text_literals(sql: str, literals: list[tuple[str, str, str]]) -> None:
 
 @pytest.mark.data
 def test_recall_on_spider_train(data_dir: Path, tmp_path: Path) -> None:
-    dataset = load_dataset("spider", "train", data_dir).first(500)
+    dataset = load_dataset("spider", "train", data_dir).head(500)
     rows = [row for asked in read_value_cases("train", dataset, tmp_path) for row in count_found_literals(asked)]
     figures: Any = compute_recall_by_dataset(DataFrame(rows))["details"]
     figures = figures["train"]
