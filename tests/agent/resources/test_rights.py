@@ -476,7 +476,9 @@ def test_a_record_of_other_rights_under_an_identifier_of_before_is_written_anew(
     with ExampleStore.open(tmp_path / "store") as store:
         store.add([before])
         *_, pair = make_record(replace(old, added=next(store.list()).example.added)).rows
-        store._backend.put((before.owner, "pairs"), {example_id(before): pair[-1]}, store.embedding([TEAM]), anew=True)
+        store._backend.put(
+            (before.owner, "pairs"), {example_id(before): pair[-1]}, store.embedding([TEAM]), overwrite=True
+        )
     assert told(staff, "ada") == HEADS
     assert approved(staff, "ada", HEADS).new is False
     approved(staff, "bo", NAMES)

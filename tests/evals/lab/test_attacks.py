@@ -73,9 +73,7 @@ def test_odd_dialogues_end_in_answers() -> None:
     assert found["faults"] == {}
     assert found["tracebacks"] == 0
     assert found["turns"] == 5 * 3 + 3 * 3
-    assert set(found["refused"]) <= {
-        "the question is empty: say what you want to know"
-    }
+    assert set(found["refused"]) <= {"the question is empty: say what you want to know"}
 
 
 def test_what_killed_commands_said_was_done_is_there() -> None:

@@ -142,7 +142,7 @@ def test_the_check_of_a_statement_shares_its_reading_and_leaves_it(work: Work, g
     sql = "SELECT c.id FROM customer AS c"
     query = Query.of(sql, "duckdb" if grammar is duckdb.GRAMMAR else "postgres", SHOP)
     before = query.tree.copy()
-    sent = StatementChecker(grammar).read(sql, catalogue)
+    sent = StatementChecker(grammar).rewrite(sql, catalogue)
     assert '(SELECT "id" FROM "main"."customer") AS c' in sent
     assert query.tree == before
     assert work[f"parse {sql}"] == 1
