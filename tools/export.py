@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from itertools import chain, count, islice
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, BinaryIO, Literal, TypeAlias, get_args
+from typing import Any, BinaryIO, Literal, TypeAlias, cast, get_args
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from .database import Database, Limits
@@ -113,7 +113,6 @@ def export_rows(
     form: Format,
     formats: Formats = (),
     headings: Sequence[str] = (),
-    *,
     database: Database | None = None,
 ) -> ExportResult:
     """Write given rows to a file or stream, as `export_query` does, but to no file of a database."""
@@ -249,8 +248,7 @@ _Writer: TypeAlias = Generator[None, Sequence[Row] | None]
 
 def _write_csv(file: BinaryIO, columns: Sequence[str], _formats: Formats) -> _Writer:
     """Write rows as CSV with a header; NULLs are empty, and no text is a formula."""
-    echo: Any = SimpleNamespace(write=str)
-    format_line: Callable[[Iterable[object]], str] = csv.writer(echo).writerow
+    format_line: Callable[[Iterable[object]], str] = csv.writer(cast("Any", SimpleNamespace(write=str))).writerow
     rows: Sequence[Row] | None = [tuple(columns)]
     while rows is not None:
         for row in rows:

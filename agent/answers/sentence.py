@@ -133,7 +133,7 @@ def fill_sentence(
     # A number in ORDER BY or GROUP BY is that of a column.
     literals = [each for each in query.find(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)]
     known_text = " ".join([question, *(literal.name for literal in literals)])
-    beyond = " ".join(literal.name for literal in literals if literal.find_ancestor(exp.LT))
+    beyond = " ".join(literal.name for literal in literals if query.ancestor(literal, exp.LT))
     language = find_language(template) or find_language(f"{question} {template}")
     named_rows = _find_named_rows(template, result, formats)
     placed_rows = {row for place in placeholders if place.column >= 0 for row in place.rows}
