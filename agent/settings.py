@@ -237,9 +237,9 @@ class Settings(MethodSettings):
     trust: str = ""
     """The file with the bounds that `tableturn trust fit` set, by which answers are marked trusted. `off` for none;
     empty for `trust.json` in the data folder. Off in evaluations."""
-    allow: tuple[str, ...] | None = None
-    """Tables and columns that may be read, written as for `--allow`; `*` matches any characters; if unset, all. An
-    empty list allows nothing. In a single run it can only narrow what the agent may read."""
+    allow: tuple[str, ...] = ()
+    """Tables and columns that may be read, written as for `--allow`; `*` matches any characters; without entries, all.
+    In a single run it can only narrow what the agent may read."""
     deny: tuple[str, ...] = ()
     """Tables and columns that may not be read, written as for `--deny`. In a single run it can only narrow what the
     agent may read."""
@@ -345,7 +345,7 @@ class Settings(MethodSettings):
     @property
     def permissions(self) -> Permissions:
         """The tables and columns that these settings allow."""
-        return Permissions.of(self.allow, self.deny)
+        return Permissions.of(self.allow or None, self.deny)
 
     def overridden(self, by: Settings | None) -> Settings:
         """Return a copy of the settings, with the fields that were set in `by`."""

@@ -78,7 +78,7 @@ def another(name: str, now: Any) -> Any:
             return not now
         case {"enum": values}:
             return next(value for value in values if value != now)
-        case {"type": "array"} | {"anyOf": _}:
+        case {"type": "array"}:
             return ("secrets",)
         case {"type": "string"}:
             return "de" if name == "locale" else "off"

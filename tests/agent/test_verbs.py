@@ -61,7 +61,6 @@ TABLE: dict[str, dict[str, str]] = {
         "python": OPEN,
         "terminal": "`schema` shows them as a model sees them",
         "studio": TEACHES,
-        "mcp": "it has `schema`",
     },
     "notices": {"python": OPEN, "terminal": "told when files are opened", "studio": TEACHES, "mcp": MODEL},
     "schema": {"python": OPEN, "chat": "/schema shows a table as a person sees it", "studio": TEACHES, "http": PAGE},

@@ -53,7 +53,7 @@ def test_a_database_that_is_missing_is_told_from_a_query_that_fails(league: Data
     with StrictJudge(league) as judge:
         verdict = judge.judge(replace(league.questions[0], database="gone"), "SELECT 1")
     assert verdict.ex is None
-    assert verdict.error.startswith("the database cannot be opened: spider dev: no database 'gone'")
+    assert verdict.error.startswith("the database cannot be opened: spider dev: there is no database 'gone'")
     assert judged(league, "SELECT 1", "SELECT nothing").error.startswith("the gold query does not run: ")
 
 

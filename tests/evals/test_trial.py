@@ -365,7 +365,7 @@ def test_equal_tries_are_judged_once_and_compared_with_gold_on_the_same_answers(
     with OpenAIServer(model) as server:
         held(league_file, questions(tmp_path, own), out, model="openai:m", base_url=server.base_url, tries=2)
         ran = tableturn("judge", "run", str(out), "--model", "openai:m", "--base-url", server.base_url)
-    assert "2 calls" in ran.stdout, "both passes over one case"
+    assert "2 requests" in ran.stdout, "both passes over one case"
     assert "EX by gold 0.0, by verdict 0.0 to 100.0: 0 right, 0 wrong, 0 unclear, 2 unjudged (2 with a proposal)" in (
         ran.stdout
     )

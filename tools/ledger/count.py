@@ -276,7 +276,7 @@ class _LedgerCounter:
             return None
         if path.find_filtering_sources() and any(part.sources != (step.source,) for part in path.filters):
             return None
-        refer = make_count([step.reference_condition], None)
+        refer = make_count([path.make_reference_condition(step)], None)
         ((every, referring),) = self._run_select(path.build_select([outputs[0], refer], until=0), path.scope)
         (cells,) = self._run_select(path.build_select([outputs[0], *ends], side=""), path.scope)
         rows, (stay, *others) = to_int(every), map(to_int, cells)

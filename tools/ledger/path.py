@@ -95,12 +95,6 @@ class JoinStep:
     has_key: bool = False  # whether a row has one match at most, as these compare a declared key
 
     @property
-    def reference_condition(self) -> exp.Expr:
-        """The condition that a row's join columns are not NULL."""
-        conditions = (exp.not_(link.far_end(self.source).is_(exp.Null()), copy=False) for link in self.links)
-        return exp.and_(*conditions, copy=False)
-
-    @property
     def missing(self) -> exp.Expr:
         """The condition that a row has no match in this join."""
         return self.links[0].end(self.source).is_(exp.Null())
@@ -148,9 +142,13 @@ class JoinPath:
 
     def make_reference_condition(self, step: JoinStep) -> exp.Expr:
         """Return the condition that a row refers to something in a join, or to something lost by a LEFT JOIN before."""
-        lefts = [left for left in self.steps if left.kept and left.source in step.before]
-        lost = (exp.and_(left.missing, self.make_reference_condition(left), copy=False) for left in lefts)
-        return exp.or_(step.reference_condition, *lost, copy=False)
+        conditions: list[exp.Expr] = []
+        for link in step.links:
+            lefts = (left for left in self.steps if left.kept and left.source is link.get_other_source(step.source))
+            lost = (exp.and_(left.missing, self.make_reference_condition(left), copy=False) for left in lefts)
+            is_given = exp.not_(link.far_end(step.source).is_(exp.Null()), copy=False)
+            conditions.append(exp.or_(is_given, *lost, copy=False))
+        return exp.and_(*conditions, copy=False)
 
     def list_match_conditions(self, until: JoinStep | None = None) -> list[exp.Expr]:
         """Return the conditions that a row has a match in every join, or in all before a step."""

@@ -103,8 +103,6 @@ def test_an_empty_allow_list_shows_nothing(tmp_path: Path, shop: Path) -> None:
     assert file.of("bo").shows("customers", "name")
     with pytest.raises(DatabaseUnavailable, match="no tables that you may read"):
         Database.open(shop, allow=[])
-    with pytest.raises(DatabaseUnavailable, match="no tables that you may read"):
-        SQLAgent(shop, model="offline", settings={"allow": []})
 
 
 def test_a_file_of_what_may_leave_hides_nothing(tmp_path: Path) -> None:

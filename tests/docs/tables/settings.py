@@ -30,8 +30,8 @@ def _row(name: str) -> tuple[str, str, str, str]:
     match schema:
         case {"type": "boolean"}:
             default, may = "on" if field.default else "off", "on, off"
-        case {"type": "array"} | {"anyOf": [{"type": "array"}, *_]}:
-            default, may = "unset" if field.default is None else "none", "a list of names"
+        case {"type": "array"}:
+            default, may = "none", "a list of names"
         case {"type": "string"} if not may:
             default, may = "empty", "a locale" if name == "locale" else "a file, `off`"
         case {"type": "integer" | "number"}:

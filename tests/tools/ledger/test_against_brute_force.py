@@ -177,7 +177,7 @@ class Joined:
                         for other in self.aliases
                     )
                 ]
-                refers = any(all(refer(each, link) is not None for link in JOINS[one][1]) for each in coming)
+                refers = any(self._refers(one, each) for each in coming)
                 is_lost = bool(coming) and not any(each[one] for each in coming)
                 found[one][0] += bool(coming)
                 found[one][1] += is_lost
@@ -185,6 +185,14 @@ class Joined:
         # Where most rows refer to none, those are left out by design.
         chosen |= {one for one, (came, lost, orphans) in found.items() if lost - orphans > came / 2 and one not in kept}
         return sorted((came, orphans if one in chosen else lost) for one, (came, lost, orphans) in found.items())
+
+    def _refers(self, one: str, each: Mapping[str, Row]) -> bool:
+        """Whether a row refers to one of an alias, or to what a LEFT JOIN before it did not find."""
+        return all(
+            refer(each, link) is not None
+            or (link[1] in self._list_kept() and not each[link[1]] and self._refers(link[1], each))
+            for link in JOINS[one][1]
+        )
 
     def _list_kept(self) -> set[str]:
         """Return the aliases without which rows stay: of LEFT JOINs that lead to no condition."""
