@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib.resources import files
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from .errors import QueryFailed, SettingsError
@@ -198,7 +199,7 @@ def choose_locale(question: str, setting: str = "", sentence: str = "", earlier:
         sentence: A model's sentence for the answer, which tells the language if the question is too short to.
         earlier: The conversation's earlier questions, the newest first.
     """
-    texts = (question, f"{question} {sentence}", *earlier)
+    texts = chain((question, f"{question} {sentence}"), earlier)
     return setting or _choose_locale(next(filter(None, map(find_language, texts)), ""), ACCEPTED.get())
 
 

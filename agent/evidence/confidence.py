@@ -193,7 +193,8 @@ def choose_confidence_level(value: float, reason: str) -> Literal["sure", "fairl
 
 def _list_unmet_conditions(attempt: Attempt) -> tuple[str, ...]:
     """Return the conditions that no row can fulfil, each with the reason, if nothing came out."""
-    return attempt.never if attempt.result is not None and is_empty_or_zero_result(attempt.result) else ()
+    is_empty = attempt.never and attempt.result is not None and is_empty_or_zero_result(attempt.result)
+    return attempt.never if is_empty else ()
 
 
 def list_answer_doubts(

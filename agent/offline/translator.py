@@ -200,10 +200,11 @@ def _check_understood(state: ParseState, base: QueryFrame | None, words: tuple[s
     if beyond:
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
     says_nothing = not state.marks and not state.pending and base in (None, frame)
-    # Where a table is hidden, a key that refers to it is no answer.
+    # Where a table is hidden, all the keys that refer to it are no answer.
     named = [mark for mark in state.marks if mark.hits]
     keys = tuple(mark.text for mark in named if mark.column and mark.column.name.lower().endswith("id"))
-    if base is None and keys and all(mark.table is None and mark.hits[0].score < _WHOLE_NAME for mark in named):
+    is_partly_named = all(mark.table is None and mark.hits[0].score < _WHOLE_NAME for mark in named)
+    if base is None and keys and is_partly_named and not frame.where:
         words, says_nothing = (*words, *keys), True
     if not frame.list_tables() or says_nothing:
         tables = [table.name for table in state.names.schema.tables]

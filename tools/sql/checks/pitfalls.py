@@ -23,7 +23,8 @@ def find_query_pitfalls(query: Query, values: ColumnValueLookup | None) -> Itera
     for scope in query.scopes:
         yield from _find_contradictory_conditions(scope, query)
         for part in query.list_required_conditions(scope):
-            yield from _find_wrong_dates(part, query)
+            if _DAY.search(query.sql):
+                yield from _find_wrong_dates(part, query)
             if isinstance(part, exp.EQ | exp.NEQ) and isinstance(part.expression.unnest(), exp.Null):
                 better = f"{query.text(part.this)} IS {'NOT ' if isinstance(part, exp.NEQ) else ''}NULL"
                 yield _report_unmet([part], "NULL equals nothing", scope, query, f"write {better}")
@@ -40,6 +41,9 @@ def _report_unmet(
     place = " AND ".join(map(query.text, conditions))
     kind = "always_empty" if is_result_empty_without(query, scope) else "never_holds"
     return Finding(kind, severity, f"{place} never holds: {reason}.", place, advice)
+
+
+_DAY = re.compile(r"'\d{4}-\d\d-\d\d")
 
 
 def _find_wrong_dates(part: exp.Expr, query: Query) -> Iterator[Finding]:
