@@ -240,13 +240,13 @@ class Conversation:
         """
         if not isinstance(question, str | Mapping):
             raise TableturnError(f"the question must be text, not {question!r}")
-        if isinstance(question, str) and not question.strip():
-            raise TableturnError("the question is empty: say what you want to know")
         reply_kind = self._get_awaited_reply_kind(state)
         if isinstance(question, Mapping) and reply_kind != "approve":
             raise NothingToDecide(NO_DECISION)
         if reply_kind:
             return Command(resume=question)
+        if isinstance(question, str) and not question.strip():
+            raise TableturnError("the question is empty: say what you want to know")
         return {"messages": [HumanMessage(str(question))], **({"evidence": notes} if notes else {})}
 
     async def awaits_for(self) -> str:

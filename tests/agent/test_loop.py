@@ -102,7 +102,8 @@ def test_a_revision_that_failed_is_told_by_its_error(shop: Path) -> None:
 def test_nothing_that_runs_is_a_failure_and_says_why(shop: Path) -> None:
     answer = asked(shop, writes(BROKEN))
     assert (answer.status, answer.rows, answer.confidence) == ("failed", (), 0.0)
-    assert "nme" in answer.text
+    assert "Ask in other words" in answer.text
+    assert "nme" in (answer.attempts[0].error or "")
     assert answer.stopped
 
 

@@ -324,7 +324,7 @@ def test_a_database_out_of_reach_is_no_wrong_answer_and_is_asked_again(
         asking = [*command(server, path, out)[3:], *more]
         done = CliRunner().invoke(app, asking)
         assert (done.exit_code, done.stderr.count("without an answer")) == (1, 1)
-        assert "questions without an answer: 1 of 3: own all: no database 'missing.sqlite'" in done.stderr
+        assert "questions without an answer: 1 of 3: own all: there is no database 'missing.sqlite'" in done.stderr
         assert "run the same command again" in done.stderr
         scores = json.loads(done.stdout)["strict"]
         assert (scores["not_asked"], scores["judged"], scores["ex"]) == (["2"], 2, 1.0)

@@ -51,12 +51,17 @@ from .path import (
     find_path,
     find_row_table,
 )
-from .repeated import count_repeated_rows, expects_every_row_to_match, has_distinct_partners, sums_for_each_row
+from .repeated import (
+    count_repeated_rows,
+    expects_every_row_to_match,
+    has_distinct_partners,
+    may_leave_out_rows,
+    sums_for_each_row,
+)
 from .variants import CODE, MOST_VALUES, find_compared_variants, find_group_variants
 
 _LONGEST, _MOST_SCOPES = 10_000, 8
 _EXAMPLES = 3
-_JOINS = re.compile(r"\bJOIN\b", re.IGNORECASE)
 
 _UNREAD = Ledger(not_counted=("the rows: the query cannot be read",))
 
@@ -168,8 +173,9 @@ class _LedgerCounter:
                 if not self.attempt(f"the {what} of {tables}", add):
                     self.may_repeat = True
         views = (source for source in scope.sources if source.table is not None and source.table.kind == "view")
-        joining = (view for view in views if view.table is not None and _JOINS.search(view.table.definition))
-        self.not_counted += [f"the rows that {self.name(view)} leaves out: it is a view with joins" for view in joining]
+        schema = self.query.schema
+        reducing = (view for view in views if view.table is not None and may_leave_out_rows(view.table, schema))
+        self.not_counted += [f"the rows that {self.name(view)} leaves out: it is a view" for view in reducing]
         for node in self.query.find_in(scope, exp.In, exp.Exists, exp.All, exp.Any) if scope.sources else ():
             inner = node.args.get("query") if isinstance(node, exp.In) else node.this
             if inner is None or not isinstance(inner.unnest(), exp.Query):
@@ -299,6 +305,8 @@ class _LedgerCounter:
             if (several and not step.has_key) or (parts and key and not (step.has_key and not step.kept)):
                 raise NotCountedError(f"a condition may choose among the rows of {self.name(step.source)}")
         comes = {id(step): path.list_conditions_before(step) for step in path.steps}
+        lefts = (step for step in path.steps if step.kept)
+        expected = [left for left in lefts if expects_every_row_to_match(self.query, left, self.whole)]
         filtering = path.find_filtering_sources()
         outputs = [make_count([], key)]
         for step in path.steps:
@@ -313,7 +321,7 @@ class _LedgerCounter:
                 holds = exp.Coalesce(this=exp.and_(*conditions), expressions=[exp.false()])
                 alone.append(exp.not_(holds, copy=False))
                 outputs.append(make_count([*comes[id(step)], *alone], key))
-            outputs.append(make_count([*comes[id(step)], *alone, path.make_reference_condition(step)], key))
+            outputs.append(make_count([*comes[id(step)], *alone, path.make_reference_condition(step, expected)], key))
         stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
         ends = [make_count([*stays, write_missing(column, use)], key) for column, use, _ in columns]
         ends = [make_count(stays, key), *ends] if columns else []
@@ -337,7 +345,7 @@ class _LedgerCounter:
             lost = orphans if sets_aside else every
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
-                missing = [step.missing, *([path.make_reference_condition(step)] if sets_aside else [])]
+                missing = [step.missing, *([path.make_reference_condition(step, expected)] if sets_aside else [])]
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], missing, value)
             examples = self._find_lost_row_examples(path, step) if material and self.examples else ()
             names = (self.name(step.source), write_condition(self.query, step), lost, 0)
@@ -354,7 +362,8 @@ class _LedgerCounter:
             if sets_aside and lost < left_out and not kept:
                 item = self.name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", left_out - lost, of, rows))
-        if remaining and remaining == start:
+        narrows = path.filters or path.subject_filters or any(step.conditions for step in path.steps)
+        if remaining and remaining == start and not narrows:
             self.whole[id(path.scope)] = path.subject
         all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -140,12 +140,12 @@ class JoinPath:
         others = [part for part in self.filters if step.source not in part.sources]
         return [*self.list_match_conditions(step), *(self._allow_missing_match(part) for part in others)]
 
-    def make_reference_condition(self, step: JoinStep) -> exp.Expr:
-        """Return the condition that a row refers to something in a join, or to something lost by a LEFT JOIN before."""
+    def make_reference_condition(self, step: JoinStep, expected: Collection[JoinStep] = ()) -> exp.Expr:
+        """Return the condition that a row refers to something in a join, or that an expected LEFT JOIN lost it."""
         conditions: list[exp.Expr] = []
         for link in step.links:
-            lefts = (left for left in self.steps if left.kept and left.source is link.get_other_source(step.source))
-            lost = (exp.and_(left.missing, self.make_reference_condition(left), copy=False) for left in lefts)
+            lefts = (left for left in expected if left.source is link.get_other_source(step.source))
+            lost = (exp.and_(left.missing, self.make_reference_condition(left, expected), copy=False) for left in lefts)
             is_given = exp.not_(link.far_end(step.source).is_(exp.Null()), copy=False)
             conditions.append(exp.or_(is_given, *lost, copy=False))
         return exp.and_(*conditions, copy=False)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from ..database.schema import Schema, TableSchema
 from ..database.table import Cell
 from ..sql.query import Query
 from ..sql.scope import QuerySource, copy_select_with_outputs, copy_source_node, select_from
@@ -132,10 +134,11 @@ def _refers_to_key(query: Query, step: JoinStep) -> bool | None:
 def expects_every_row_to_match(query: Query, step: JoinStep, whole: WholeSources) -> bool | None:
     """Return whether each row before a join should have a match by keys; None if unknown."""
     source, (before, *more) = step.source, step.before
+    base = _find_whole_source(query, source, [link.end(source) for link in step.links], whole)
     # Of what a condition on several tables compares none refers to another.
-    if more or not _lists_every_key(query, source, [link.end(source) for link in step.links], whole):
+    if more or base is None:
         return False
-    (table, near), keys = (find_row_table(query, side) for side in (source, before)), query.schema.foreign_keys
+    table, near, keys = base.table, find_row_table(query, before), query.schema.foreign_keys
     if table is None or near is None:
         return True
     if table is near:
@@ -152,16 +155,30 @@ def expects_every_row_to_match(query: Query, step: JoinStep, whole: WholeSources
     return forth or is_key == [True, False] or (None if not table.key and not is_key[1] else False)
 
 
-def _lists_every_key(query: Query, source: QuerySource, ends: Sequence[exp.Expr], whole: WholeSources) -> bool:
-    """Whether a source has all rows of a table, or each key that a join compares."""
+def _find_whole_source(
+    query: Query, source: QuerySource, ends: Sequence[exp.Expr], whole: WholeSources
+) -> QuerySource | None:
+    """Return the table of which a source has all rows, or each key that a join compares; None if there is none."""
     scope = query.find_scope(source.query.unnest()) if source.query is not None else None
     if scope is None:
-        return source.table is not None
+        table = source.table
+        return None if table is None or may_leave_out_rows(table, query.schema, by_joins=False) else source
     is_first_whole = bool(scope.sources) and all(map(scope.is_source_optional, scope.sources[1:]))
     first = scope.sources[0] if is_first_whole else whole.get(id(scope))
     if first is None or any(map(scope.select.args.get, ("where", *CUTTING))):
-        return False
+        return None
     # What others have of a table that refers to them, as orders of customers, not all of them have.
     columns = [find_passed_column(query, end) for end in ends] if any(map(scope.select.args.get, SHAPING)) else []
     has_keys = all(column is not None and column.is_primary_key for column in columns)
-    return has_keys and _lists_every_key(query, first, ends, whole)
+    return _find_whole_source(query, first, ends, whole) if has_keys else None
+
+
+def may_leave_out_rows(table: TableSchema, schema: Schema, *, by_joins: bool = True) -> bool:
+    """Whether a view gives fewer rows than the tables that it reads may have, going by its text."""
+    text = table.definition.lower()
+    views = {other.name.lower() for other in schema.tables if other.kind == "view" and other is not table}
+    is_joined = by_joins and re.search(r"\bjoin\b|\bfrom\b[^()]*,", text) is not None
+    return is_joined or bool({*re.findall(r"\w+", text)} & (_REDUCING | views))
+
+
+_REDUCING = frozenset({"where", "having", "limit", "except", "intersect", "group", "distinct"})

@@ -190,9 +190,12 @@ class Joined:
         """Whether a row refers to one of an alias, or to what a LEFT JOIN before it did not find."""
         return all(
             refer(each, link) is not None
-            or (link[1] in self._list_kept() and not each[link[1]] and self._refers(link[1], each))
+            or (link[1] in self._list_expected() and not each[link[1]] and self._refers(link[1], each))
             for link in JOINS[one][1]
         )
+
+    def _list_expected(self) -> set[str]:
+        return {one for one in self._list_kept() if not self.views and EXPECTED.get(one)}
 
     def _list_kept(self) -> set[str]:
         """Return the aliases without which rows stay: of LEFT JOINs that lead to no condition."""
