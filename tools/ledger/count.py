@@ -29,6 +29,7 @@ from .parts import (
     list_visible_ctes,
     make_case,
     make_count,
+    may_leave_out_rows,
     name_rows,
     render_cell,
     to_int,
@@ -51,13 +52,7 @@ from .path import (
     find_path,
     find_row_table,
 )
-from .repeated import (
-    count_repeated_rows,
-    expects_every_row_to_match,
-    has_distinct_partners,
-    may_leave_out_rows,
-    sums_for_each_row,
-)
+from .repeated import count_repeated_rows, expects_every_row_to_match, has_distinct_partners, sums_for_each_row
 from .variants import CODE, MOST_VALUES, find_compared_variants, find_group_variants
 
 _LONGEST, _MOST_SCOPES = 10_000, 8
@@ -172,10 +167,9 @@ class _LedgerCounter:
             for what, add in (("rows", partial(self._add_join_counts, path)), *repeats):
                 if not self.attempt(f"the {what} of {tables}", add):
                     self.may_repeat = True
-        views = (source for source in scope.sources if source.table is not None and source.table.kind == "view")
-        schema = self.query.schema
-        reducing = (view for view in views if view.table is not None and may_leave_out_rows(view.table, schema))
-        self.not_counted += [f"the rows that {self.name(view)} leaves out: it is a view" for view in reducing]
+        for source in scope.sources:
+            if source.table is not None and may_leave_out_rows(source.table, self.query.schema):
+                self.not_counted.append(f"the rows that {self.name(source)} leaves out: it is a view")
         for node in self.query.find_in(scope, exp.In, exp.Exists, exp.All, exp.Any) if scope.sources else ():
             inner = node.args.get("query") if isinstance(node, exp.In) else node.this
             if inner is None or not isinstance(inner.unnest(), exp.Query):
@@ -305,8 +299,8 @@ class _LedgerCounter:
             if (several and not step.has_key) or (parts and key and not (step.has_key and not step.kept)):
                 raise NotCountedError(f"a condition may choose among the rows of {self.name(step.source)}")
         comes = {id(step): path.list_conditions_before(step) for step in path.steps}
-        lefts = (step for step in path.steps if step.kept)
-        expected = [left for left in lefts if expects_every_row_to_match(self.query, left, self.whole)]
+        kept = (step for step in path.steps if step.kept)
+        expected = [step for step in kept if expects_every_row_to_match(self.query, step, self.whole)]
         filtering = path.find_filtering_sources()
         outputs = [make_count([], key)]
         for step in path.steps:
@@ -349,8 +343,10 @@ class _LedgerCounter:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], missing, value)
             examples = self._find_lost_row_examples(path, step) if material and self.examples else ()
             names = (self.name(step.source), write_condition(self.query, step), lost, 0)
-            beside = render_cell(" and ".join(map(self.query.text, step.conditions)))
-            of = name_rows(self.query, path.subject)
+            beside, of = (
+                render_cell(" and ".join(map(self.query.text, step.conditions))),
+                name_rows(self.query, path.subject),
+            )
             sides = [link.far_end(step.source) for link in step.links]
             key_columns = ", ".join(side.name or self.query.text(side) for side in sides)
             roles = [role for role in path.steps if self.name(role.source) == names[0]]

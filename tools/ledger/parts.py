@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from ..database.rendering.text import one_line
-from ..database.schema import ColumnSchema
+from ..database.schema import ColumnSchema, Schema, TableSchema
 from ..database.table import Cell
 from ..sql.query import Query, TableColumn
 from ..sql.scope import QuerySource, Scope, get_argument
@@ -152,3 +153,14 @@ def write_missing(column: TableColumn, use: str) -> exp.Expr:
         return missing
     blank = exp.EQ(this=exp.Trim(this=column.node.copy()), expression=exp.Literal.string(""))
     return exp.or_(missing, blank, copy=False)
+
+
+def may_leave_out_rows(table: TableSchema, schema: Schema, *, by_joins: bool = True) -> bool:
+    """Whether a view gives fewer rows than the tables that it reads may have, going by its text."""
+    text = table.definition.lower()
+    views = {other.name.lower() for other in schema.tables if other.kind == "view" and other is not table}
+    is_joined = by_joins and re.search(r"\bjoin\b|\bfrom\b[^()]*,", text) is not None
+    return is_joined or bool({*re.findall(r"\w+", text)} & (_REDUCING | views))
+
+
+_REDUCING = frozenset({"where", "having", "limit", "except", "intersect", "group", "distinct"})

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from ..database.schema import Schema, TableSchema
 from ..database.table import Cell
 from ..sql.query import Query
 from ..sql.scope import QuerySource, copy_select_with_outputs, copy_source_node, select_from
-from .parts import list_key_columns, make_count, to_int
+from .parts import list_key_columns, make_count, may_leave_out_rows, to_int
 from .path import (
     CUTTING,
     MOSTLY_ONE,
@@ -171,14 +169,3 @@ def _find_whole_source(
     columns = [find_passed_column(query, end) for end in ends] if any(map(scope.select.args.get, SHAPING)) else []
     has_keys = all(column is not None and column.is_primary_key for column in columns)
     return _find_whole_source(query, first, ends, whole) if has_keys else None
-
-
-def may_leave_out_rows(table: TableSchema, schema: Schema, *, by_joins: bool = True) -> bool:
-    """Whether a view gives fewer rows than the tables that it reads may have, going by its text."""
-    text = table.definition.lower()
-    views = {other.name.lower() for other in schema.tables if other.kind == "view" and other is not table}
-    is_joined = by_joins and re.search(r"\bjoin\b|\bfrom\b[^()]*,", text) is not None
-    return is_joined or bool({*re.findall(r"\w+", text)} & (_REDUCING | views))
-
-
-_REDUCING = frozenset({"where", "having", "limit", "except", "intersect", "group", "distinct"})
