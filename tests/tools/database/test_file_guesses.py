@@ -55,6 +55,8 @@ duckdb = pytest.importorskip("duckdb")
         ("a;n\nx;1,500\ny;2,500\n", "numbers", "sum(n)", 4, 4000),
         ("a,v\nx,1.1\ny,1.10\n", "numbers", "count(DISTINCT v)", 2, 1),
         ("a,v\nx,2.90\ny,2.100\nz,2.10\n", "numbers", "max(v)", "2.90", 2.9),
+        ("a,price\nx,9.5\ny,9.10\nz,12.25\nw,10.4\n", "numbers", "max(price)", 12.25, "9.5"),
+        ("song,length\nx,3:45\ny,4:10\n", "times", "CAST(max(length) AS VARCHAR)", "04:10:00", "00:04:10"),
         ("a,version\nx,3.10\ny,3.11\n", "numbers", "min(version)", "3.10", 3.1),
         ("a;v\nx;2024.1\ny;2024.2\nz;2024.10\n", "numbers", "count(DISTINCT v)", 3, 2),
         ('a,n,v\nx,"1,737","3,6"\ny,"2,914","1,8"\n', "numbers", "sum(n)", 4.651, 4651),

@@ -157,7 +157,10 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("street,n\n12 March Street,5\nMAR 500,6\nDEC 3000,6\n", ()),
         ("dev,n\n0x0A,5\n0x0B,6\n", ("codes",)),
         ("a,n\nx,100\ny,21\nTotal,121\nTotal previous year,99\n", ("totals", "kept totals")),
-        ("a,n\nx,100\ny,21\nPrior year total,99\n", ("kept totals",)),
+        *(
+            (f"a,n\nx,100\ny,21\n{label},99\n", ("kept totals",))
+            for label in ("Prior year total", "PY total", "Total LY", "Total prev. year")
+        ),
         ("item,n\na,2.50\nb,1.20\nc,3.70\nd,2.40\ne,6.10\nf,3.10\n", ()),  # prices that add up
         ("room,n\nRoom 12,5\nMarket 14,6\nUnit-13,5\n", ()),
         ("g,n\na,10\nb,20\nTotal in,30\nc,4\nd,7\nTotal out,11\nGain,19\n", ("totals", "kept totals")),
@@ -313,17 +316,24 @@ def test_rows_that_number_pages_are_left_out(tmp_path: Path, page: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "kept"),
+    ("name", "cells", "kept"),
     [
-        (["1.9", "1.10", "2.0"], True),
-        (["1.1", "1.10", "12.20"], True),
-        (["1.9", "1.10", "2"], False),
-        (["1.90", "1.10", "2.00"], False),
-        (["2.5", "3.50", "4.0"], False),
+        ("OS version", ["1.9", "1.10", "2.0"], True),
+        ("v", ["1.1", "1.10", "12.20"], True),
+        ("price", ["2.90", "2.100", "3.50"], True),
+        *((name, ["2.10", "2.11", "2.12"], True) for name in ("firmware", "os_build", "API", "Softwareversion")),
+        *(
+            (name, ["7.10", "7.20"], True)
+            for name in ("paragraph", "clause no.", "Kapitel", "versión del motor", "版本")
+        ),
+        *((name, ["7.10", "7.20"], False) for name in ("conversion", "version_price", "eur")),
+        ("version", ["1.9", "1.10", "2"], False),
+        ("v", ["1.90", "1.10", "2.00"], False),
+        ("v", ["2.5", "3.50", "4.0"], False),
     ],
 )
-def test_numbers_of_versions_stay_apart(tmp_path: Path, cells: list[str], kept: bool) -> None:
-    (tmp_path / "t.csv").write_text("\n".join(["v,n", *(f"{cell},x" for cell in cells)]))
+def test_numbers_of_versions_stay_apart(tmp_path: Path, name: str, cells: list[str], kept: bool) -> None:
+    (tmp_path / "t.csv").write_text("\n".join([f"{name},n", *(f"{cell},x" for cell in cells)]), encoding="utf-8")
     with Database.open(tmp_path / "t.csv") as database:
         assert (database.schema().tables[0].columns[0].type == "VARCHAR") == kept
         assert ("numbers" in [each.kind for each in database.notices]) == kept

@@ -93,7 +93,11 @@ def add_content_notices(
             noticing.add("zones", "times with a zone are read as UTC, and so are their days", name)
         for name in (column.name for column in head if column.type == "TIME" and _SPAN_NAME.search(column.name)):
             if connection.execute(f"SELECT bool_and(second({quote(name)}) = 0) {source}").fetchall()[0][0]:
-                noticing.add("times", "read as hours and minutes; the file may mean minutes and seconds", name)
+                units = "hours and minutes", "minutes and seconds"
+                if noticing.is_guess_reversed("times"):
+                    span = "make_time(0, hour({0}), minute({0})) AS {0}".format(quote(name))
+                    scan, units = f"(SELECT * REPLACE ({span}) FROM {scan})", units[::-1]
+                noticing.add("times", "read as {}; the file may mean {}".format(*units), name)
         for name in (name for name, is_day in zip(numbers, are_days, strict=True) if is_day):
             noticing.add("mixed dates", "dates such as 20240131, or a spreadsheet's 45322, are read as numbers", name)
         for batch in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):

@@ -11,7 +11,7 @@ from ...errors import SettingsError
 if TYPE_CHECKING:
     from ..schema import Schema
 
-GUESSES = ("totals", "headers", "footnotes", "header", "dates", "numbers", "missing", "sheets")
+GUESSES = ("totals", "headers", "footnotes", "header", "dates", "times", "numbers", "missing", "sheets")
 """Guesses about files that can be decided otherwise; docs/databases.md says what is guessed."""
 
 _EMPTY = (

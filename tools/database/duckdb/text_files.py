@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from importlib.resources import files
 from itertools import chain, islice, takewhile
 from pathlib import Path
 
@@ -54,7 +56,10 @@ _UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
 # Numbers of versions and cases: 1.9 is followed by 1.10, and 1.90 by 1.100, in a column without whole numbers.
 _VERSION = r"[0-9]+\.[0-9]{1,3}"
 _TENTHS = [(r"[0-9]+\.[0-9]", r"[0-9]+\.[1-9]0"), (r"[0-9]+\.[0-9]{1,2}", r"[0-9]+\.[1-9][0-9]0")]
-_VERSION_NAME = re.compile("versi[oó]n|release", re.IGNORECASE)
+_CALLED = tomllib.loads(files(__package__ or "").joinpath("data", "columns.toml").read_text(encoding="utf-8"))
+_NAMES = "|".join((*map(re.escape, _CALLED["versions"]), *(rf"\w*{word}" for word in _CALLED["endings"])))
+_BEHIND = r"(?:[\W_]*(?:no|nr|num|number|id))?[\W_\d]*(?:[\W_](?:de|del|du|da|do)[\W_].*)?"
+_VERSION_NAME = re.compile(rf"(?:.*[\W_])?(?:{_NAMES}){_BEHIND}", re.IGNORECASE)
 _SHORT_NUMBER = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
 # What a spreadsheet makes of a code such as 12E5.
 _CODE = "[0-9]+[eE][0-9]+"
@@ -433,21 +438,25 @@ def _resolve_ambiguous_numbers(first: CsvReader, best: CsvReader, noticing: Noti
 
 
 def _keep_versions_as_text(best: CsvReader, names: Sequence[str], noticing: NoticeCollector) -> CsvReader:
-    """Keep numbers of versions and cases as text: 1.10 is not 1.1."""
+    """Keep numbers of versions and cases as text, by a column's name or where 1.10 stands beside 1.1."""
     # Of one first number there are both kinds; hand-written prices such as 2.5 and 3.50 are mostly of several.
-    first = "list(DISTINCT split_part({0}, '.', 1)) FILTER (regexp_full_match({0}, %s))"
-    both = [f"list_has_any({', '.join(first % literal(last) for last in pair)})" for pair in _TENTHS]
-    any_sql = " OR ".join(f"coalesce({test}, false)" for test in both)
-    forms = {name: any_sql + " OR bool_or({0} LIKE '%0')" * bool(_VERSION_NAME.search(name)) for name in names}
-    checks = (f"bool_and(regexp_full_match({{0}}, {literal(_VERSION)})) AND ({form})" for form in forms.values())
-    sql = ", ".join(check.replace("{0}", quote(name)) for name, check in zip(names, checks, strict=True))
+    starts = "list(DISTINCT regexp_extract({0}, '%s')) FILTER (regexp_full_match({0}, '%s'))"
+    pairs = (("[0-9]+", _TENTHS[0]), (_TENTHS[0][0], _TENTHS[0]), ("[0-9]+", _TENTHS[1]))
+    both = (f"list_has_any({', '.join(starts % (start, last) for last in pair)})" for start, pair in pairs)
+    tenths, lost = next(both), " OR ".join(both)
+    whole = f"regexp_full_match({{0}}, {literal(_VERSION)})"
+    named = f"{lost} OR {tenths} OR bool_or({{0}} LIKE '%0')"
+    check = f"if(bool_and({whole}), CASE WHEN %s THEN true WHEN {tenths} THEN false END, NULL)"
+    forms = (named if _VERSION_NAME.fullmatch(name[-60:]) else lost for name in names)
+    sql = ", ".join((check % form).replace("{0}", quote(name)) for name, form in zip(names, forms, strict=True))
     (flags,) = best.rows(sql, LOOKED_AT)
-    versions = {name for name, is_version in zip(names, flags, strict=True) if is_version}
-    is_turned = noticing.is_guess_reversed("numbers")
-    for name in sorted(versions):
-        decision = "read as numbers, as you said" if is_turned else "kept as text: they may count versions or cases"
-        noticing.add("numbers", f"numbers such as 1.9 and 1.10 are {decision}", name)
-    return best if is_turned else best.with_text_columns(versions)
+    is_turned, texts = noticing.is_guess_reversed("numbers"), set[str]()
+    for name, is_version in sorted((name, flag) for name, flag in zip(names, flags, strict=True) if flag is not None):
+        texts |= {name} if is_version != is_turned else set()
+        decision = "kept as text" if name in texts else "read as numbers"
+        reason = ", as you said" if is_turned else ": they may count versions or cases"
+        noticing.add("numbers", f"numbers such as 1.9 and 1.10 are {decision}{reason}", name)
+    return best.with_text_columns(texts)
 
 
 def _keep_mixed_dates_as_text(reader: CsvReader) -> CsvReader:
