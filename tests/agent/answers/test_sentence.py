@@ -608,6 +608,27 @@ TOWNS: Rows = (("Neuss", 86), ("Bonn", 80), ("Hamm", 71))
 
 
 @pytest.mark.parametrize(
+    ("condition", "say", "used"),
+    [
+        ("d BETWEEN '2024-01-01' AND '2024-12-31'", "There were {n} orders in March.", False),
+        ("d BETWEEN '2024-01-01' AND '2024-12-31'", "There were {n} orders in December.", False),
+        ("d >= '2024-01-01' AND d <= '2024-12-31'", "Im Dezember waren es {n}.", False),
+        ("d >= '2024-01-01' AND d < '2024-04-01'", "From January to April there were {n}.", False),
+        ("d >= '2024-01-01' AND d < '2024-04-01'", "From January to March there were {n}.", True),
+        ("d BETWEEN '2024-01-01' AND '2024-12-31'", "From January to December there were {n}.", True),
+        ("d BETWEEN '2024-03-01' AND '2024-03-31'", "There were {n} orders in March.", True),
+        ("d >= '2024-03-01' AND d < '2024-04-01'", "There were {n} orders in March.", True),
+        ("d >= '2024-03-01'", "There were {n} orders since March.", True),
+        ("strftime('%m', d) BETWEEN '01' AND '06'", "There were {n} orders in June.", False),
+        ("strftime('%m', d) = '06'", "There were {n} orders in June.", True),
+    ],
+)
+def test_a_month_within_a_range_is_not_the_ranges(condition: str, say: str, used: bool) -> None:
+    sql = f"SELECT count(*) AS n FROM orders WHERE {condition}"
+    assert (fill(say, ((887,),), ("n",), sql=sql, question="How many?") is not None) == used
+
+
+@pytest.mark.parametrize(
     ("say", "filled"),
     [
         ("{ort.first} has {patienten.last} patients.", None),
