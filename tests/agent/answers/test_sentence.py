@@ -633,6 +633,7 @@ def test_a_date_beside_a_name_is_of_its_row(say: str, used: bool) -> None:
     [
         ("sum(amount) / count(DISTINCT order_id)", "Orders total {n}.", False),
         ("round(1.0 * sum(amount) / count(*), 2)", "Insgesamt sind es {n}.", False),
+        ("sum(amount) / count(*)", "Die Bestellungen summieren sich auf {n}.", False),
         ("round(sum(amount) / count(*), 2)", "Au total, les commandes valent {n}.", False),
         ("sum(amount) / count(*)", "An order is worth {n} on average.", True),
         ("sum(amount) / 1000", "Orders total {n}.", True),
