@@ -145,17 +145,22 @@ def approve(
     """Save an answer as an example of its database, unless it is saved already."""
     sql, wording, simplified = _require_approvable_query(answer, resources), question.strip(), ""
     if not wording:
+        _require_wording(answer, "give")
         wording = answer.rephrased
-        if answer.record.follow_up:
-            raise ExampleRefused(
-                f"not saved yet: {answer.question!r} follows earlier questions, and would be saved for {wording!r}: "
-                "give this `question` or a better one that can be understood alone"
-            )
         simplified = answer.simplified if answer.simplified != wording else ""
     outcome = _save_example(wording, sql, resources, settings, simplified=simplified, shared=shared)
     if outcome.new:
         _record_approved_answer(answer, resources)
     return outcome
+
+
+def _require_wording(answer: Answer, what_to_do: str) -> None:
+    """Raise `ExampleRefused` if an answer's question does not stand alone."""
+    if answer.record.follow_up:
+        raise ExampleRefused(
+            f"not saved yet: {answer.question!r} follows earlier questions, and would be saved for "
+            f"{answer.rephrased!r}: {what_to_do} this `question` or a better one that can be understood alone"
+        )
 
 
 def _save_example(
@@ -235,6 +240,8 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     entries = propose_entries_from_correction(before, after, question or answer.question) if before and after else ()
     fitting = tuple(entry for entry in entries if not Knowledge.of(((entry,),), resources.database).problems)
     right = Answer(replace(record, proposals=fitting), answer.thread)
+    if not question.strip():
+        _require_wording(right, "call `correct` again with this query and")  # `approve` would save the wrong one
     # Last, so that what cannot be done as asked leaves nothing behind.
     return Correction(right, approve(right, resources, question=question), fitting)
 

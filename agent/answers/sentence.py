@@ -11,8 +11,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import date
+from datetime import date, timedelta
 from functools import cache
+from itertools import chain
 
 from sqlglot import exp
 
@@ -23,7 +24,17 @@ from ...tools.measures import find_measure
 from ...tools.sql import Query, read_query
 from ...tools.values import ValueMatch
 from ...tools.values.match import WHOLE, get_schema_name_stems
-from ...tools.words import ISO_TIME, end_sentence, fold, humanize_name, make_singular, split_name, stems, words
+from ...tools.words import (
+    ISO_TIME,
+    end_sentence,
+    fold,
+    humanize_name,
+    make_singular,
+    match_time,
+    split_name,
+    stems,
+    words,
+)
 from ..advice import with_fallback
 from ..records import AnswerRecord, Attempt, PlainCell, PlainResult
 from .phrasing import ROWS_IN_WORDS, TEXT_CHARACTERS, cut
@@ -70,6 +81,7 @@ _PRONOUN = re.compile(
 )
 
 _SPELLED_WORD = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
+_BOUNDS = (exp.Between, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029][\s\x00-\x1f\x7f-\x9f]*")
 
 
@@ -133,7 +145,8 @@ def fill_sentence(
     # A number in ORDER BY or GROUP BY is that of a column.
     literals = [each for each in query.find(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)]
     known_text = " ".join([question, *(literal.name for literal in literals)])
-    beyond = " ".join(literal.name for literal in literals if query.ancestor(literal, exp.LT))
+    ranges = _find_ranges(literals, query)
+    exact_text = " ".join([question, *(each.name for each in literals if query.ancestor(each, *_BOUNDS) is None)])
     language = find_language(template) or find_language(f"{question} {template}")
     named_rows = _find_named_rows(template, result, formats)
     placed_rows = {row for place in placeholders if place.column >= 0 for row in place.rows}
@@ -147,7 +160,7 @@ def fill_sentence(
         all(texts)
         and _has_only_source_numbers(template, known_text, language, " ".join(map(humanize_name, result.columns)))
         and all(placed_rows <= rows for rows in named_rows.values())
-        and _has_only_known_times(template, known_text, beyond, language, _drop_numbers(placeholders, result, measures))
+        and _has_only_known_times(template, exact_text, ranges, language, _drop_numbers(placeholders, result, measures))
         and sentence.is_supported()
     ):
         return None
@@ -294,24 +307,45 @@ def _has_only_source_numbers(template: str, source: str, language: str, columns:
 
 
 def _has_only_known_times(
-    template: str, source: str, beyond: str, language: str, rows: Sequence[Sequence[PlainCell]]
+    template: str, source: str, ranges: Sequence[Sequence[str]], language: str, rows: Sequence[Sequence[PlainCell]]
 ) -> bool:
     """Whether each month, weekday or season in a sentence is in the question, the query or one of the rows.
 
     Args:
         template: The sentence with gaps.
-        source: The question, and the query's literals.
-        beyond: The literals that the query's rows are below.
+        source: The question, and the query's literals that are no bounds.
+        ranges: The bounds of each range of the query, of which a sentence names both.
         language: The sentence's language.
         rows: The rows that its places name.
     """
     text = " ".join([source, *(str(cell) for row in rows for cell in row if isinstance(cell, str | int))])
-    conditions = {int(match["month"]) for match in ISO_TIME.finditer(source) if match["month"]}
-    between = {("month", number) for number in range(min(conditions, default=0), max(conditions, default=0))}
-    first_days = {("month", int(match["month"])) for match in ISO_TIME.finditer(beyond) if match["day"] == "01"}
-    known = _find_times(text, language) | ((_read_times(text) | between) - first_days)
+    named, known = _find_times(template, language), _find_times(text, language) | _read_times(text)
+    for bounds in ranges:
+        ends = [_read_times(bound) for bound in bounds]
+        months = {bound[:7] if match_time(bound, "month") else bound for bound in bounds}
+        if len(months) == 1 or all(end & named for end in ends):
+            known = known.union(*ends)
     phrases = " ".join(match[0] for match in compile_phrases("times").finditer(template))
-    return _find_times(template, language) <= known and set(stems(phrases)) <= set(stems(text))
+    return named <= known and set(stems(phrases)) <= set(stems(" ".join([text, *chain(*ranges)])))
+
+
+def _find_ranges(literals: Sequence[exp.Literal], query: Query) -> list[list[str]]:
+    """Return the bounds of each range in a query; of a day that its rows are below, the day before."""
+    ranges: dict[tuple[int, str], list[str]] = {}
+    for literal in literals:
+        condition = query.ancestor(literal, *_BOUNDS)
+        if condition is None:
+            continue
+        whole: exp.Expr = condition
+        while isinstance(whole.parent, exp.And | exp.Paren):
+            whole = whole.parent
+        bound = literal.name
+        if isinstance(condition, exp.LT) and (match := match_time(bound, "month")):
+            with suppress(ValueError):
+                first = date(int(match["year"]), int(match["month"]), int(match["day"] or 1))
+                bound = (first - timedelta(1)).isoformat()
+        ranges.setdefault((id(whole), condition.this.sql()), []).append(bound)
+    return [*ranges.values()]
 
 
 def _drop_numbers(places: Sequence[Placeholder], result: PlainResult, measures: Sequence[int]) -> list[list[PlainCell]]:

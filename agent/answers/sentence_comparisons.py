@@ -170,6 +170,11 @@ class ResultWithQuery:
             if self.find_extreme_rows(each, pick) == place.rows
         }
 
+    def holds_times(self, column: int) -> bool:
+        """Whether a column that is no measure holds dates, years or keys."""
+        cells = [row[column] for row in self.result.rows if row[column] is not None]
+        return all(isinstance(cell, int) or match_time(str(cell), "month") for cell in cells)
+
     def _is_age(self, column: int) -> bool:
         return not _AGES.isdisjoint(split_name(self.result.columns[column]))
 
@@ -378,9 +383,12 @@ class ComparingSentence:
     def _fits_functions(self) -> bool:
         """Whether words such as `total`, `average` and `each` are said of numbers that the query computes so."""
         outputs = self._outputs
-        if not outputs or any(output.find(*_RATIOS) or not output.find(*_MEANS, *_TOTALS) for output in outputs):
+        are_means = [*map(_is_mean, outputs)]
+        if not outputs or any(
+            not is_mean and (output.find(*_RATIOS) or not output.find(*_TOTALS))
+            for is_mean, output in zip(are_means, outputs, strict=True)
+        ):
             return True
-        are_means = [output.find(*_MEANS) is not None for output in outputs]
         has_mean, known = self._has("averages"), set(_list_words(self.question))
         is_each = any(self._is_of_kind(word, "each") for word in self.words if word not in known)
         return not (
@@ -424,7 +432,7 @@ class ComparingSentence:
         picks = {placeholder.pick for placeholder in self.numbers}
         if self.table.has_single_row or claims or {"min", "max"} <= picks:
             return True  # the highest total; from 3 to 70 in all
-        are_means = self.labels and all(output.find(*_MEANS) for output in self._outputs or [exp.Null()])
+        are_means = self.labels and all(map(_is_mean, self._outputs or [exp.Null()]))
         return not (self.numbers and any(map(self._has, ("sums", "each") if are_means else _SUMS)))
 
     def _tells_whose_numbers(self) -> bool:
@@ -496,10 +504,17 @@ class ComparingSentence:
 
     def _matches_labels(self) -> bool:
         """Whether each number belongs to the label before it, or to the label in the same position."""
-        places, labels, rows = self.places, self.labels, self.table.result.rows
+        times = {label.column for label in self.labels if self.table.holds_times(label.column)}
+        names = [label for label in self.labels if label.column not in times]
+        return self._belong_to(self.labels, {place.column for place in self.numbers}) and (
+            not names or self._belong_to(names, times)
+        )
+
+    def _belong_to(self, labels: Sequence[Placeholder], columns: set[int]) -> bool:
+        places, rows = self.places, self.table.result.rows
         has_list = any(placeholder.is_list for placeholder in places)
         groups, first = list(dict.fromkeys(label.rows for label in labels)), places.index(labels[0]) if labels else 0
-        for column in {place.column for place in self.numbers} if labels or has_list else ():
+        for column in columns if labels or has_list else ():
             numbers = [
                 (number, place)
                 for number, place in enumerate(places)
@@ -519,6 +534,17 @@ class ComparingSentence:
             ):
                 return False
         return True
+
+
+def _is_mean(output: exp.Expr) -> bool:
+    """Whether an output is an average, or a quotient of two aggregates that is no share in percent."""
+    if output.find(*_MEANS):
+        return True
+    is_share = output.find(exp.Window, exp.Query) or any(
+        float(each.name) == 100 for each in output.find_all(exp.Literal) if each.is_number
+    )
+    quotients = [] if is_share else output.find_all(exp.Div)
+    return any(each.this.find(*_TOTALS) and each.expression.find(*_TOTALS) for each in quotients)
 
 
 @cache

@@ -15,8 +15,9 @@ export function Feedback({ turn, tools }) {
   const [proposed, setProposed] = useState({ lines: [] });
   const [noted, setNoted] = useState(null);
   const first = tools.turns[0]?.id === turn.id;
-  const proposal = turn.wording ?? turn.answer.rephrased;
-  const [wording, setWording] = useState(proposal);
+  const proposal = turn.wording ?? (turn.feedback?.question || turn.answer.rephrased);
+  const [typed, setWording] = useState(null);
+  const wording = typed ?? proposal;
   const place = useRef(null);
   const given = turn.feedback?.kind;
   const give = async (feedback, id = turn.id) => {

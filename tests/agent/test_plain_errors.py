@@ -135,6 +135,13 @@ def test_replies_that_are_none_of_a_model_are_told_in_german(error: Exception, g
             "Mit anderen Worten fragen oder ein anderes Modell wählen.",
         ),
         (
+            "not saved yet: 'and Rome' follows earlier questions, and would be saved for 'n': call `correct` again "
+            "with this query and this `question` or a better one that can be understood alone",
+            "noch nicht gespeichert: 'and Rome' folgt auf frühere Fragen und würde für 'n' gespeichert: `correct` mit "
+            "dieser Abfrage noch einmal aufrufen, mit dieser oder einer besseren, allein verständlichen Frage als "
+            "`question`",
+        ),
+        (
             "not saved: there is no answer to approve, it failed",
             "nicht gespeichert: es gibt keine Antwort zum Bestätigen, die Frage ist gescheitert",
         ),

@@ -198,10 +198,30 @@ async def test_a_follow_up_is_saved_under_words_that_stand_alone_and_are_told(
         for body in ({"kind": "approve"}, {"kind": "correct", "sql": "SELECT name FROM customers WHERE city = 'Lyon'"}):
             refused = await client.post(f"/turns/{turn}/feedback", json=body)
             assert refused.status_code == 422
-            assert repr(rephrased) in refused.json()["error"]["message"], "nothing is saved under words unseen"
+            told = refused.json()["error"]["message"]
+            assert repr(rephrased) in told, "nothing is saved under words unseen"
+            assert ("call `correct` again with this query" in told) == (body["kind"] == "correct")
             assert (await client.get("/lessons")).json() == []
         saved = (await client.post(f"/turns/{turn}/feedback", json=body | {"question": rephrased})).json()["saved"]
         assert saved["question"] == rephrased != "Only those in Paris"
+
+
+async def test_a_correction_is_saved_for_the_words_under_which_a_person_approved_the_answer(
+    shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    right = "SELECT name FROM customers WHERE city = 'Lyon'"
+    async with serving(agent_over(shop, model="offline")) as client:
+        thread = await thread_of(client)
+        for question in ("Show the names of the customers", "Only those in Paris"):
+            turn = (await client.post(f"/threads/{thread}/turns", json={"question": question})).json()["id"]
+            await client.get(f"/turns/{turn}/events")
+        await client.post(f"/turns/{turn}/feedback", json={"kind": "approve", "question": "Parisians"})
+        saved = (await client.post(f"/turns/{turn}/feedback", json={"kind": "correct", "sql": right})).json()["saved"]
+        assert (saved["question"], saved["replaced"]) == ("Parisians", 1)
+        assert [each["meaning"] for each in (await client.get("/lessons")).json()] == [right]
+        told = (await client.post(f"/turns/{turn}/feedback", json={"kind": "correct", "text": "of Lyon"})).json()
+        assert told["question"] == "Parisians"
+        await client.get(f"/turns/{told['turn']}/events")
 
 
 async def test_what_was_marked_wrong_is_a_list_for_whoever_runs_the_server(

@@ -184,6 +184,12 @@ def test_a_follow_up_is_corrected_with_a_query_under_words_that_are_shown(visit:
     ask(page, "Who are the customers?")
     ask(page, "only those in Lyon")
     turn = page.locator(".turn").nth(1)
+    turn.get_by_role("button", name="Right").click()
+    wording = turn.get_by_label("Save it as the answer to")
+    assert wording.input_value() == "only those in Lyon", "as it was asked, where the model gave no other words"
+    wording.fill("Lyon's customers?")
+    page.keyboard.press("Enter")
+    turn.get_by_text("Saved as right.").wait_for()
     turn.get_by_role("button", name="Wrong").click()
     field = turn.get_by_label("What is wrong?")
     turn.locator(".panel input:focus").wait_for()
@@ -196,7 +202,7 @@ def test_a_follow_up_is_corrected_with_a_query_under_words_that_are_shown(visit:
     turn.get_by_text("Or write the right query").click()
     turn.locator(".panel textarea:focus").wait_for()
     wording = turn.get_by_label("Save it as the answer to")
-    assert wording.input_value() == "only those in Lyon", "as it was asked, where the model gave no other words"
+    assert wording.input_value() == "Lyon's customers?", "the words under which it was approved"
     wording.fill("Which customers are from Lyon?")
     turn.get_by_label("The right query").fill("SELECT name FROM customers WHERE city = 'Lyon'")
     turn.get_by_role("button", name="Save the right query").click()

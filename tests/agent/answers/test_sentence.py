@@ -608,6 +608,65 @@ TOWNS: Rows = (("Neuss", 86), ("Bonn", 80), ("Hamm", 71))
 
 
 @pytest.mark.parametrize(
+    ("say", "used"),
+    [
+        ("{name.first} joined on {since.last}.", False),
+        ("{name.last} kam am {since.min} dazu.", False),
+        ("On {since.last}, {name.first} joined.", False),
+        ("{name.first} was born in {birth_year.last}.", False),
+        ("{name.first} joined on {since.first} and {name.last} on {since.last}.", True),
+        ("On {since.first}, {name.first} joined.", True),
+        ("{name.first} est client depuis {since.min}.", True),
+        ("{name.last} was born in {birth_year.last}.", True),
+        ("Customers joined from {since.first} to {since.last}, {name.first} before the others.", True),
+    ],
+)
+def test_a_date_beside_a_name_is_of_its_row(say: str, used: bool) -> None:
+    rows = (("Ada", "2016-08-10", 1971), ("Bob", "2019-01-02", 1965), ("Cy", "2022-07-09", 1981))
+    forms = [ColumnFormat("text"), ColumnFormat("date"), ColumnFormat("year")]
+    sql, columns = "SELECT name, since, birth_year FROM customers ORDER BY since", ("name", "since", "birth_year")
+    assert (fill(say, rows, columns, sql=sql, question="When did each join?", forms=forms) is not None) == used
+
+
+@pytest.mark.parametrize(
+    ("output", "say", "used"),
+    [
+        ("sum(amount) / count(DISTINCT order_id)", "Orders total {n}.", False),
+        ("round(1.0 * sum(amount) / count(*), 2)", "Insgesamt sind es {n}.", False),
+        ("sum(amount) / count(*)", "Die Bestellungen summieren sich auf {n}.", False),
+        ("round(sum(amount) / count(*), 2)", "Au total, les commandes valent {n}.", False),
+        ("sum(amount) / count(*)", "An order is worth {n} on average.", True),
+        ("sum(amount) / 1000", "Orders total {n}.", True),
+        ("100.0 * sum(late) / count(*)", "In total, {n} % were late.", True),
+    ],
+)
+def test_a_quotient_of_aggregates_is_no_total(output: str, say: str, used: bool) -> None:
+    sql = f"SELECT {output} AS n FROM orders"
+    assert (fill(say, ((8.6,),), ("n",), sql=sql, question="How much?") is not None) == used
+
+
+@pytest.mark.parametrize(
+    ("condition", "say", "used"),
+    [
+        ("d BETWEEN '2024-01-01' AND '2024-12-31'", "There were {n} orders in March.", False),
+        ("d BETWEEN '2024-01-01' AND '2024-12-31'", "There were {n} orders in December.", False),
+        ("d >= '2024-01-01' AND d <= '2024-12-31'", "Im Dezember waren es {n}.", False),
+        ("d >= '2024-01-01' AND d < '2024-04-01'", "From January to April there were {n}.", False),
+        ("d >= '2024-01-01' AND d < '2024-04-01'", "From January to March there were {n}.", True),
+        ("d BETWEEN '2024-01-01' AND '2024-12-31'", "From January to December there were {n}.", True),
+        ("d BETWEEN '2024-03-01' AND '2024-03-31'", "There were {n} orders in March.", True),
+        ("d >= '2024-03-01' AND d < '2024-04-01'", "There were {n} orders in March.", True),
+        ("d >= '2024-03-01'", "There were {n} orders since March.", True),
+        ("strftime('%m', d) BETWEEN '01' AND '06'", "There were {n} orders in June.", False),
+        ("strftime('%m', d) = '06'", "There were {n} orders in June.", True),
+    ],
+)
+def test_a_month_within_a_range_is_not_the_ranges(condition: str, say: str, used: bool) -> None:
+    sql = f"SELECT count(*) AS n FROM orders WHERE {condition}"
+    assert (fill(say, ((887,),), ("n",), sql=sql, question="How many?") is not None) == used
+
+
+@pytest.mark.parametrize(
     ("say", "filled"),
     [
         ("{ort.first} has {patienten.last} patients.", None),
