@@ -145,7 +145,7 @@ def approve(
     """Save an answer as an example of its database, unless it is saved already."""
     sql, wording, simplified = _require_approvable_query(answer, resources), question.strip(), ""
     if not wording:
-        _require_wording(answer, "give")
+        _require_wording(answer, "", "give")
         wording = answer.rephrased
         simplified = answer.simplified if answer.simplified != wording else ""
     outcome = _save_example(wording, sql, resources, settings, simplified=simplified, shared=shared)
@@ -154,9 +154,9 @@ def approve(
     return outcome
 
 
-def _require_wording(answer: Answer, what_to_do: str) -> None:
-    """Raise `ExampleRefused` if an answer's question does not stand alone."""
-    if answer.record.follow_up:
+def _require_wording(answer: Answer, question: str, what_to_do: str) -> None:
+    """Raise `ExampleRefused` if there is no question that stands alone."""
+    if answer.record.follow_up and not question.strip():
         raise ExampleRefused(
             f"not saved yet: {answer.question!r} follows earlier questions, and would be saved for "
             f"{answer.rephrased!r}: {what_to_do} this `question` or a better one that can be understood alone"
@@ -240,8 +240,7 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     entries = propose_entries_from_correction(before, after, question or answer.question) if before and after else ()
     fitting = tuple(entry for entry in entries if not Knowledge.of(((entry,),), resources.database).problems)
     right = Answer(replace(record, proposals=fitting), answer.thread)
-    if not question.strip():
-        _require_wording(right, "call `correct` again with this query and")  # `approve` would save the wrong one
+    _require_wording(right, question, "call `correct` again with this query and")  # `approve` saves the wrong one
     # Last, so that what cannot be done as asked leaves nothing behind.
     return Correction(right, approve(right, resources, question=question), fitting)
 

@@ -185,7 +185,7 @@ class Asker:
 
     async def approve(self, turn: StoredTurn, question: str) -> verbs.SavedAnswer:
         """Save a turn's answer as an example, because this person found the answer right."""
-        answer, wording = turn.require_answer(), question or turn.saved_for
+        answer, wording = turn.require_answer(), question or _find_wording(turn)
         result = await self.run_query(lambda _: verbs.approve(answer, self.agent.resources, question=wording))
         await self._store_feedback(turn, kind="approve", question=question)
         return result
@@ -198,20 +198,20 @@ class Asker:
         if not sql.strip() and (sql := await asyncio.to_thread(verbs.find_right_query, words, resources)):
             words = ""
         if sql:
-            wording = question or turn.saved_for
+            wording = question or _find_wording(turn)
             correction = await self.run_query(lambda _: verbs.correct(answer, sql, resources, question=wording))
             new_id = await self.call_store(TurnStore.add_answer, turn, correction.answer.record)
             outcome = correction, new_id
         else:
             await self.check_no_pending_question(turn)
             request = verbs.word_correction(answer, words, resources)
-            wording = turn.saved_for or request.wording
+            wording = _find_wording(turn) or request.wording
             outcome = await self.begin_turn(
                 TurnRequest(self.owner, turn.thread, request.question, request.notes, watched=watched, wording=wording)
             )
             begun_id = outcome.id
         await self._store_feedback(
-            turn, kind="correct", sql=sql, question=question or turn.saved_for, text=words, turn=begun_id
+            turn, kind="correct", sql=sql, question=question or _find_wording(turn), text=words, turn=begun_id
         )
         return outcome
 
@@ -221,6 +221,11 @@ class Asker:
     async def run_query(self, function: Callable[[Cancellation], R]) -> R:
         """Run a query of this person, or another blocking function, outside turns."""
         return await self.server.side_queries.run(self.owner, function)
+
+
+def _find_wording(turn: StoredTurn) -> str:
+    """Return the question that a person corrects or approved a turn's answer for; empty for its own."""
+    return turn.wording or (turn.feedback or {}).get("question", "")
 
 
 class SideQueryRunner:

@@ -130,11 +130,6 @@ class StoredTurn:
         """The stored answer as an `Answer` object; None if there is no answer."""
         return self.answer and Answer(self.answer, self.thread)
 
-    @property
-    def saved_for(self) -> str:
-        """The question that a person corrects or approved the answer for; empty for its own."""
-        return self.wording or (self.feedback or {}).get("question", "")
-
     def require_answer(self) -> Answer:
         """Return the stored answer; raise `ExportError` if there is none."""
         if (answer := self.stored_answer) is None:
