@@ -432,7 +432,7 @@ def test_all_can_be_done_with_keys(visit: Visit, shop: Path, width: int) -> None
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog")
     assert "New conversation" in dialog.inner_text()
-    dialog.get_by_label("Keys of one letter").uncheck()
+    dialog.get_by_label("Use shortcuts of a single key").uncheck()
     page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")
     page.keyboard.press("d")

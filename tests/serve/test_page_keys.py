@@ -80,6 +80,7 @@ def test_an_answer_is_looked_at_and_judged_with_keys_alone(visit: Visit, shop: P
     page.keyboard.press("Enter")
     last(page).locator("th[aria-sort=ascending]").wait_for()
     assert page.evaluate(NAMED) == "points", "it can be pressed again"
+    last(page).locator("section tbody tr:first-child td", has_text="Ada").wait_for()
     assert cells(page) == ["Ada", "Bo", "Cy"]
     press_to(page, "What it rests on")
     page.keyboard.press("Enter")
