@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache
-from itertools import chain
+from itertools import chain, takewhile
 
 from sqlglot import exp
 
@@ -336,9 +336,8 @@ def _find_ranges(literals: Sequence[exp.Literal], query: Query) -> list[list[str
         condition = query.ancestor(literal, *_BOUNDS)
         if condition is None:
             continue
-        whole: exp.Expr = condition
-        while isinstance(whole.parent, exp.And | exp.Paren):
-            whole = whole.parent
+        around = takewhile(lambda node: isinstance(node, exp.And | exp.Paren), query.list_enclosing(condition)[1:])
+        whole = [condition, *around][-1]
         bound = literal.name
         if isinstance(condition, exp.LT) and (match := match_time(bound, "month")):
             with suppress(ValueError):

@@ -383,7 +383,7 @@ class ComparingSentence:
     def _fits_functions(self) -> bool:
         """Whether words such as `total`, `average` and `each` are said of numbers that the query computes so."""
         outputs = self._outputs
-        are_means = [*map(_is_mean, outputs)]
+        are_means = [_is_mean(output, self.table.query) for output in outputs]
         if not outputs or any(
             not is_mean and (output.find(*_RATIOS) or not output.find(*_TOTALS))
             for is_mean, output in zip(are_means, outputs, strict=True)
@@ -432,7 +432,7 @@ class ComparingSentence:
         picks = {placeholder.pick for placeholder in self.numbers}
         if self.table.has_single_row or claims or {"min", "max"} <= picks:
             return True  # the highest total; from 3 to 70 in all
-        are_means = self.labels and all(map(_is_mean, self._outputs or [exp.Null()]))
+        are_means = self.labels and all(_is_mean(output, self.table.query) for output in self._outputs or [exp.Null()])
         return not (self.numbers and any(map(self._has, ("sums", "each") if are_means else _SUMS)))
 
     def _tells_whose_numbers(self) -> bool:
@@ -536,14 +536,14 @@ class ComparingSentence:
         return True
 
 
-def _is_mean(output: exp.Expr) -> bool:
+def _is_mean(output: exp.Expr, query: Query) -> bool:
     """Whether an output is an average, or a quotient of two aggregates that is no share in percent."""
     if output.find(*_MEANS):
         return True
     is_share = output.find(exp.Window, exp.Query) or any(
-        float(each.name) == 100 for each in output.find_all(exp.Literal) if each.is_number
+        float(each.name) == 100 for each in query.find(exp.Literal, within=output) if each.is_number
     )
-    quotients = [] if is_share else output.find_all(exp.Div)
+    quotients = [] if is_share else query.find(exp.Div, within=output)
     return any(each.this.find(*_TOTALS) and each.expression.find(*_TOTALS) for each in quotients)
 
 
