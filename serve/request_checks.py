@@ -67,7 +67,7 @@ class RequestCheckMiddleware:
             return
         if scope["path"].removeprefix(scope.get("root_path", "")) != "/":
             # The redirect that a slash at the end would get leads outside a proxy's prefix.
-            scope = {**scope, "path": scope["path"].rstrip("/")}
+            scope = {**scope, "path": scope["path"].rstrip("/") or "/"}
         headers = Headers(scope=scope)
         elsewhere = self._read_origin_header(headers) in self._settings.origins
 
