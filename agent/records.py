@@ -57,7 +57,7 @@ class PlainResult:
     columns: tuple[str, ...]  # names as the database gives them; may repeat
     rows: tuple[tuple[PlainCell, ...], ...]  # plain cells, each row as long as `columns`
     truncated: bool = False  # whether there were more rows than were fetched
-    withheld: Withheld = ""  # whether cells, or all of it, may not leave and are not here; see `tools.outgoing`
+    withheld: Withheld = ""  # whether cells, or all of it, may not leave and are not here; see `tools.masked_database`
     notes: tuple[str, ...] = ()  # what the engine remarks on it
 
     @property

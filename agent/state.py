@@ -7,6 +7,7 @@ read back is validated against its type.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from operator import add
 from typing import Annotated, Any, TypeVar
@@ -17,7 +18,7 @@ from typing_extensions import TypedDict
 
 from ..tools.errors import ConversationTooNew, TableturnError
 from ..tools.validation import describe_fault
-from .records import Attempt, Turn, Usage
+from .records import Attempt, Status, StopKind, StopReason, Turn, Usage
 
 T = TypeVar("T")
 
@@ -167,6 +168,13 @@ def make_new_turn_update(question: str) -> Update:
 def make_update(next_node: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> Update:
     """Return a state update with the turn, notes and the next node."""
     return {"turn": dump(turn), "notes": [*notes], "next": next_node, **more}
+
+
+def end_turn(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> Update:
+    """Return the update that ends the turn; if a limit ended it, add the reason to the notes."""
+    return make_update(
+        "respond", replace(turn, stop=StopReason(kind, why, status)), [*notes, why] if status == "capped" else notes
+    )
 
 
 def load_turn(state: AgentState) -> Turn:

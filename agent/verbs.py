@@ -33,7 +33,7 @@ from ..tools.export import ExportResult, Format, Target, export_query, export_ro
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import parse_definition, run_entry_sql
 from ..tools.labels import IN_ENGLISH
-from ..tools.outgoing import MaskedDatabase
+from ..tools.masked_database import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.sql.texts import begins_write_statement
 from ..tools.values import ValueMatch

@@ -19,7 +19,7 @@ from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
 from .cut_to_budget import Prompt, PromptParts, fit_prompt, render_with_cuts
 from .find_sql import find_sql
-from .read_answer import ReplyForm, read_answer
+from .parse_reply import ReplyForm, parse_reply
 from .reply_types import Rephrasing, SQLDraft
 from .task import Task
 from .templating import Message, render_messages
@@ -128,7 +128,7 @@ class GenerateSQLTask(Task[SQLDraft]):
         Raises:
             ReplyError: There is no statement, or it names a definition that there is not.
         """
-        draft = read_answer(text, self.question, self.schema.dialect, reply or self.reply)
+        draft = parse_reply(text, self.question, self.schema.dialect, reply or self.reply)
         try:
             return replace(draft, sql=expand_named_definitions(draft.sql, self.definitions, self.schema.dialect))
         except KnowledgeError as error:

@@ -13,7 +13,7 @@ from ..tools.examples.seeds import SeedDialogue
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from .cut_to_budget import NO_SCHEMA, PromptParts
-from .read_answer import parse_json_fields, parse_labelled_lines
+from .parse_reply import parse_json_fields, parse_labelled_lines
 from .reply_text import REFUSAL, find_json_object, get_field, remove_reasoning_tags
 from .reply_types import Rephrasing
 from .task import Task

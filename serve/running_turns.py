@@ -22,6 +22,7 @@ from ..agent.conversation import NO_DECISION
 from ..agent.effects import make_cancellation_error
 from ..agent.model.turn_budget import observe_task_usage
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
+from .daily_budget import DailyBudget
 from .errors import log_internal_error, make_error
 from .request_checks import TooMany
 from .store import WORKER_SECONDS, Busy, NotKept, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
@@ -45,7 +46,6 @@ _BEAT_SECONDS = 2.0
 _WATCH_SECONDS = 0.1
 _SILENT_SECONDS = 3 * _BEAT_SECONDS
 _GRACE_SECONDS = 10.0  # how long turns may go on once the server is told to stop
-_TURN_TOKENS = 10_000, 1_000  # of prompts and replies: what a turn is taken to need before any has ended
 
 
 class Internal(TableturnError):
@@ -120,7 +120,7 @@ class RunningTurns:
         self._store = store
         self._limits = limits
         self._metrics = metrics
-        self._turn_dollars = limits.dollars(*_TURN_TOKENS)  # what a turn costs, on average of the last few
+        self.budget = DailyBudget(store, limits)
         self._turns: dict[str, RunningTurn] = {}
         self._starts: dict[str, Owner] = {}
         self._pending_writes: dict[str, Callable[[], StoredTurn]] = {}
@@ -185,14 +185,7 @@ class RunningTurns:
         id_ = uuid.uuid4().hex
         self._starts[id_] = request.owner
         try:
-            for whose, dollars in (await self.get_dollars_left(request.owner)).items():
-                person = request.owner.person if whose == "your" else None
-                turn_count = await self._store.run(self._store.count_turns_elsewhere, person)
-                turn_count += sum(person in (None, owner.person) for owner in owners)
-                if dollars <= 0:
-                    raise TooMany(f"{whose} budget for today is used up: it resets at 00:00 UTC")
-                if dollars <= turn_count * self._turn_dollars:
-                    raise TooMany(f"running questions may use up {whose} budget for today: try again when they end")
+            await self.budget.check_turn(request.owner, owners)
             conversation = agent.conversation(request.thread or None)
             if request.decision is not None and await conversation.awaits_for() != "approve":
                 raise NothingToDecide(NO_DECISION)
@@ -205,16 +198,6 @@ class RunningTurns:
             del self._starts[id_]
         turn.task = asyncio.create_task(self._run_turn_in_span(turn, agent))
         return turn
-
-    async def get_dollars_left(self, owner: Owner) -> dict[str, float]:
-        """Return the dollars that may still be spent today, by limit: `everybody's` and `your`."""
-        limits, dollars = self._limits, dict[str, float]()
-        budgets = ("everybody's", limits.dollars_a_day, None), ("your", limits.dollars_a_person, owner.person)
-        for whose, most, person in budgets:
-            if most is not None:
-                spent = limits.dollars(*await self._store.run(self._store.count_tokens_today, person))
-                dollars[whose] = max(most - spent, 0.0)
-        return dollars
 
     async def cancel(self, owner: Owner, id_: str) -> None:
         """Cancel a turn that runs in this worker or in another one."""
@@ -245,8 +228,7 @@ class RunningTurns:
                 await self._run_and_store_turn(turn, agent)
             if turn.answer is not None:
                 usage = turn.answer.usage
-                cost = self._limits.dollars(usage.prompt_tokens, usage.completion_tokens)
-                self._turn_dollars += (cost - self._turn_dollars) / 8
+                self.budget.record_turn(usage)
                 span.set_attributes({"tableturn.status": turn.answer.status, "tableturn.calls": usage.llm_calls})
                 span.set_attributes({"tableturn.tokens": usage.tokens, "tableturn.rows": turn.answer.row_count})
             elif turn.error is not None:

@@ -1,7 +1,8 @@
 """The tools as LangChain tools, for the graph and for other agents.
 
 Each tool gives text for a model to read and, as its artifact, the typed result for a program. Neither holds what may
-not leave (`tools.outgoing`): artifacts are kept in messages and traces. `Database.execute` gives whoever asks the rows.
+not leave (`tools.masked_database`): artifacts are kept in messages and traces. `Database.execute` gives whoever asks
+the rows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pydantic import Field, SkipValidation
 
 from .database import Database, Limits, Table, render_schema
 from .errors import QueryError, SandboxUnavailable
-from .outgoing import MaskedDatabase
+from .masked_database import MaskedDatabase
 from .values import ValueIndex, ValueMatch
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Toolset:
         sandbox: SandboxLimits | None = None,
     ) -> None:
         self._database = database
-        self._outgoing = MaskedDatabase(database)
+        self._masked_database = MaskedDatabase(database)
         self._values = values
         self._store = store
         self._sandbox = sandbox
@@ -95,10 +96,10 @@ class Toolset:
             cancellation: Annotated[SkipValidation[Any], InjectedToolArg] = None,
         ) -> tuple[str, Table | QueryError]:
             try:
-                table = self._outgoing.execute(sql, limits, cancellation)
+                table = self._masked_database.execute(sql, limits, cancellation)
             except QueryError as error:
-                return self._outgoing.text(f"The query failed ({error.kind}): {error}"), error
-            return self._outgoing.text(format_table_text(table)), table
+                return self._masked_database.text(f"The query failed ({error.kind}): {error}"), error
+            return self._masked_database.text(format_table_text(table)), table
 
         return _make_data_tool(run_sql, f"Run one read-only {engine} query and see its first rows, or why it failed.")
 
@@ -117,7 +118,7 @@ class Toolset:
                 missing = [name for name in tables if schema.table(name) is None]
                 schema = schema.part([(table.name, [column.name for column in table.columns]) for table in matches])
             note = f"\nThere is no table {', '.join(map(repr, missing))}." if missing else ""
-            return self._outgoing.text(render_schema(schema) + note), schema
+            return self._masked_database.text(render_schema(schema) + note), schema
 
         return _make_data_tool(describe_schema)
 
@@ -132,7 +133,7 @@ class Toolset:
             """Find which values of the database a text mentions, in the database's own spelling."""
             matches = self._values.find(text, limit)
             lines = [f"{match.mention!r} is {match.value!r} in {match.table}.{match.column}" for match in matches]
-            return self._outgoing.text("\n".join(lines)) or "No value of the database is mentioned.", matches
+            return self._masked_database.text("\n".join(lines)) or "No value of the database is mentioned.", matches
 
         return _make_data_tool(find_values)
 
@@ -157,10 +158,10 @@ class Toolset:
             examples = tuple(
                 example
                 for example in candidates
-                if example.owner != own_name or self._outgoing.get_egress_level(example.sql) == "values"
+                if example.owner != own_name or self._masked_database.get_egress_level(example.sql) == "values"
             )
             text = "\n".join(f"-- {example.question}\n{example.sql}" for example in examples)
-            return self._outgoing.text(text) or "No example is near.", examples
+            return self._masked_database.text(text) or "No example is near.", examples
 
         return _make_data_tool(find_examples)
 
@@ -188,7 +189,7 @@ class Toolset:
                 return str(error), PandasRun(SandboxResult(None, "", str(error), 0.0))
             text = format_table_text(ran.table) if ran.table is not None else f"The code gave no result: {ran.error}"
             artifact = PandasRun(ran, tuple(frames.sampled), tuple(frames.notes))
-            return self._outgoing.text("\n".join([*frames.notes, text])), artifact
+            return self._masked_database.text("\n".join([*frames.notes, text])), artifact
 
         return _make_data_tool(run_pandas)
 

@@ -209,7 +209,7 @@ def schema(
     as_json: JsonOption = False,
 ) -> None:
     """Show the schema as in prompts, or what a provider may see of each column."""
-    from ...tools.outgoing import MaskedDatabase
+    from ...tools.masked_database import MaskedDatabase
     from ..verbs import schema as read_schema
 
     with options.open() as database:

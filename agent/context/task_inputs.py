@@ -15,7 +15,7 @@ from itertools import accumulate
 from langchain_core.messages import AIMessage
 
 from ...prompts.generate import GenerateSQLTask
-from ...prompts.read_answer import ReplyForm
+from ...prompts.parse_reply import ReplyForm
 from ...prompts.reply_types import Rephrasing
 from ...tools.database import Schema
 from ...tools.examples import database_identity

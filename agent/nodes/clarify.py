@@ -1,18 +1,39 @@
-"""The node that asks back: it interrupts the graph until a person replies."""
+"""Asking back and declining; the node interrupts the graph until a person replies."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.types import interrupt
 
+from ...prompts.reply_types import Rephrasing
 from ..effects import Body
+from ..records import Turn
 from ..resources import Run
-from ..state import AgentState, Update, load_turn, make_update
+from ..settings import Settings
+from ..state import AgentState, Update, end_turn, load_turn, make_update
 
 DEFAULT_QUESTION = "What do you mean by that?"
+_DECLINED = {
+    "unanswerable": "This database does not hold what the question asks for.",
+    "small_talk": "Ask me something about this database.",
+}
+"""The answer where the translator gives no reply of its own."""
+
+
+def decline_or_ask(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()) -> Update | None:
+    """Return the update that ends the turn or asks a question back; None if answerable."""
+    if not settings.clarify:
+        return None
+    if rephrasing.intent in _DECLINED:
+        turn = replace(turn, rephrasing=rephrasing)
+        return end_turn(turn, "declined", rephrasing.reply or _DECLINED[rephrasing.intent], "unanswerable", notes)
+    if rephrasing.intent == "ambiguous" and turn.clarifications < settings.max_clarifications:
+        return make_update("clarify", replace(turn, rephrasing=rephrasing), notes)
+    return None
 
 
 def clarify(state: AgentState, run: Run) -> Body[Update]:

@@ -17,9 +17,22 @@ from ..model.turn_budget import BudgetReached
 from ..records import Attempt, CandidateDraft, StopReason, Turn, Usage, combine_parallel_usage
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, add_notes, dump, dump_all, get_attempts, load, load_all, load_turn, make_update
+from ..state import (
+    AgentState,
+    Update,
+    add_notes,
+    dump,
+    dump_all,
+    end_turn,
+    get_attempts,
+    load,
+    load_all,
+    load_turn,
+    make_update,
+)
+from .clarify import decline_or_ask
 from .execute import execute
-from .generate import decline_or_ask, end_turn, generate, make_execute_update
+from .generate import generate, make_execute_update
 from .reason import reason
 from .retrieve_examples import choose_few_shot_examples
 

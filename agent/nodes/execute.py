@@ -21,8 +21,7 @@ from ..effects import Body, do
 from ..model.turn_budget import get_remaining_requests, limit_to_remaining_seconds
 from ..records import Attempt, AttemptSource, make_plain_result
 from ..resources import Run
-from ..state import AgentState, Update, dump, load_all, load_turn
-from .generate import end_turn
+from ..state import AgentState, Update, dump, end_turn, load_all, load_turn
 
 _OF_NAMES = ("unknown_table", "unknown_column")
 _MISREAD = " (in double quotes, SQLite reads it as a text)"

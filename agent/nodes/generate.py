@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...prompts.reply_types import Rephrasing, SQLDraft
+from ...prompts.reply_types import SQLDraft
 from ...prompts.revise import ReviseSQLTask
 from ..context.task_inputs import make_generate_task
 from ..effects import NO_REPLY, Body, Done, ask
 from ..model.turn_budget import BudgetReached
-from ..records import AttemptSource, Status, StopKind, StopReason, Turn
+from ..records import AttemptSource, StopKind, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, get_attempts, load_turn, make_update
+from ..state import AgentState, Update, end_turn, get_attempts, load_turn, make_update
+from .clarify import decline_or_ask
 
 
 def generate(state: AgentState, run: Run) -> Body[Update]:
@@ -55,13 +56,6 @@ def revise_query(state: AgentState, run: Run) -> Body[Update]:
     return make_execute_update(turn, result, "revision")
 
 
-_DECLINED = {
-    "unanswerable": "This database does not hold what the question asks for.",
-    "small_talk": "Ask me something about this database.",
-}
-"""The answer where the translator gives no reply of its own."""
-
-
 def make_execute_update(turn: Turn, result: Done[SQLDraft], source: AttemptSource, notes: Iterable[str] = ()) -> Update:
     """Return the state update that makes the SQL of a draft run next."""
     draft = result.reply
@@ -90,25 +84,6 @@ def make_draft_update(turn: Turn, result: Done[SQLDraft], settings: Settings) ->
         stop = decline_or_ask(turn, about, settings, result.notes)
         return stop or end_turn(turn, "error", result.reply.understood.reply, "failed", result.notes)
     return make_execute_update(turn, result, "draft")
-
-
-def decline_or_ask(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()) -> Update | None:
-    """Return the update that ends the turn or asks a question back; None if answerable."""
-    if not settings.clarify:
-        return None
-    if rephrasing.intent in _DECLINED:
-        turn = replace(turn, rephrasing=rephrasing)
-        return end_turn(turn, "declined", rephrasing.reply or _DECLINED[rephrasing.intent], "unanswerable", notes)
-    if rephrasing.intent == "ambiguous" and turn.clarifications < settings.max_clarifications:
-        return make_update("clarify", replace(turn, rephrasing=rephrasing), notes)
-    return None
-
-
-def end_turn(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> Update:
-    """Return the update that ends the turn; if a limit ended it, add the reason to the notes."""
-    return make_update(
-        "respond", replace(turn, stop=StopReason(kind, why, status)), [*notes, why] if status == "capped" else notes
-    )
 
 
 def get_stop_kind(error: Exception) -> StopKind:

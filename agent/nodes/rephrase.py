@@ -35,8 +35,9 @@ from ..model.track_record import get_record_file_path, read_model_score
 from ..records import Turn
 from ..resources import Run
 from ..settings import PAPERS
-from ..state import AgentState, Update, load_resumed, make_new_turn_update, make_update
-from .generate import decline_or_ask, end_turn, get_stop_kind
+from ..state import AgentState, Update, end_turn, load_resumed, make_new_turn_update, make_update
+from .clarify import decline_or_ask
+from .generate import get_stop_kind
 
 NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
 

@@ -14,7 +14,7 @@ from ...tools.examples import database_identity
 from ...tools.labels import IN_ENGLISH, Labels
 from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
-from ...tools.outgoing import SentQueries, record_queries
+from ...tools.masked_database import SentQueries, record_queries
 from ...tools.sql import Query
 from ..advice import call_with_fallback, with_fallback
 from ..answers.answer import Answer

@@ -24,7 +24,7 @@ from ...tools.database.table import Cell, Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
 from ...tools.labels import Labels, find_language
 from ...tools.linking import PastTurn
-from ...tools.outgoing import MaskedDatabase
+from ...tools.masked_database import MaskedDatabase
 from ...tools.sql import Query, explain
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch

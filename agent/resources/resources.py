@@ -15,7 +15,7 @@ from ...tools.basis import NewestDateCache
 from ...tools.database import Cancellation, Cell, Database, Identity, Limits, Permissions, Rights, Schema
 from ...tools.dictionary import read_data_dictionaries
 from ...tools.linking import SchemaLinker
-from ...tools.outgoing import MaskedDatabase
+from ...tools.masked_database import MaskedDatabase
 from ...tools.sql import write_exact_table_names
 from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
@@ -85,10 +85,10 @@ class EnrichedSchemaCache:
         """Return the descriptions in the database's data dictionaries, read once per schema."""
         entry = self._dictionary
         if entry is None or entry[0] is not bare:
-            outgoing = MaskedDatabase(self._database)
+            masked_database = MaskedDatabase(self._database)
 
             def run_query(sql: str, rows: int) -> Sequence[tuple[Cell, ...]]:
-                return outgoing.execute(sql, Limits(seconds=_DICTIONARY_SECONDS, rows=rows)).rows
+                return masked_database.execute(sql, Limits(seconds=_DICTIONARY_SECONDS, rows=rows)).rows
 
             annotations = call_with_fallback("linking", lambda: read_data_dictionaries(bare, run_query), Annotations())
             entry = self._dictionary = bare, annotations

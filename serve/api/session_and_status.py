@@ -62,7 +62,7 @@ async def get_me(asker: AskerHere) -> dict[str, Any]:
         "labels": labels,
         "marks": (decimal, thousands),
         "sureness": {"sure": SURE, "fairly_sure": FAIRLY_SURE},
-        "dollars_left": min((await asker.server.turns.get_dollars_left(asker.owner)).values(), default=None),
+        "dollars_left": min((await asker.server.turns.budget.get_dollars_left(asker.owner)).values(), default=None),
     }
 
 

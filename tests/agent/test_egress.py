@@ -14,7 +14,7 @@ from langchain_core.tools import BaseTool
 from tableturn import Database, SQLAgent
 from tableturn.agent.cli.app import app
 from tableturn.tools.errors import ExampleRefused, SettingsError
-from tableturn.tools.outgoing import MaskedDatabase
+from tableturn.tools.masked_database import MaskedDatabase
 from typer.testing import CliRunner
 
 from ..support.scripted import task_of, writes
@@ -175,6 +175,6 @@ def test_in_a_table_reads_it(tmp_path: Path, named: str) -> None:
             "CREATE TABLE people (name TEXT); INSERT INTO people VALUES ('Ann');"
         )
     with Database.open(path, egress={"columns": {"blacklist.email": "none"}}) as database:
-        outgoing = MaskedDatabase(database)
-        assert outgoing.get_egress_level(f"SELECT 'eve@x.org' IN {named}") == "none"
-        assert outgoing.get_egress_level("SELECT name FROM people") == "values"
+        masked_database = MaskedDatabase(database)
+        assert masked_database.get_egress_level(f"SELECT 'eve@x.org' IN {named}") == "none"
+        assert masked_database.get_egress_level("SELECT name FROM people") == "values"

@@ -13,7 +13,7 @@ import pytest
 from tableturn.agent import SQLAgent
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NothingReadable, QueryError, SettingsError
-from tableturn.tools.outgoing import MaskedDatabase
+from tableturn.tools.masked_database import MaskedDatabase
 from tableturn.tools.sql import write_exact_table_names
 
 from tests.support.scripted import writes
@@ -188,7 +188,7 @@ def test_denied_columns_and_what_may_leave_by_both_spellings(tmp_path: Path) -> 
                 with pytest.raises(QueryError):
                     database.execute(sql.format(name))
     with Database.open(url, egress={"columns": {"sales.person.total": "none"}}) as database:
-        outgoing = MaskedDatabase(database)
+        masked_database = MaskedDatabase(database)
         for sql in (
             "SELECT total FROM sales.person",
             'SELECT total FROM "sales.person"',
@@ -199,8 +199,8 @@ def test_denied_columns_and_what_may_leave_by_both_spellings(tmp_path: Path) -> 
             "SELECT s.* FROM sales.person AS s, person",
             "SELECT max(total) FROM sales.person JOIN main.person AS p ON p.id = person.person_id",
         ):
-            assert outgoing.get_egress_level(sql) == "none", sql
-        assert outgoing.get_egress_level("SELECT name FROM person") == "values"
+            assert masked_database.get_egress_level(sql) == "none", sql
+        assert masked_database.get_egress_level("SELECT name FROM person") == "values"
 
 
 def test_names_of_postgres_that_are_not_readable(tmp_path: Path) -> None:

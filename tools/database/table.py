@@ -58,8 +58,8 @@ class Table:
         rows: At most `Limits.rows` rows, each as long as `columns`.
         truncated: Whether the query had more rows than were fetched.
         elapsed: Seconds from the start to the last row fetched.
-        withheld: Whether cells were left out because they may not be sent to a model (see `tools.outgoing`). `WITHHELD`
-            takes the place of each.
+        withheld: Whether cells were left out because they may not be sent to a model (see
+            `tools.masked_database`). `WITHHELD` takes the place of each.
         notes: Remarks of the engine on the result: values that it cut, or misread.
     """
 

@@ -35,7 +35,7 @@ from tableturn.agent.model.track_record import (
 from tableturn.agent.records import Attempt, PlainResult, QueryComplexity
 from tableturn.prompts.reply_types import WriterComments
 from tableturn.tools.labels import Labels
-from tableturn.tools.outgoing import MaskedDatabase
+from tableturn.tools.masked_database import MaskedDatabase
 from tableturn.tools.readings import Agreement
 from tableturn.tools.sandbox import ResultComparison
 from tableturn.tools.sql import SearchedLiteral

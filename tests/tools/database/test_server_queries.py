@@ -21,7 +21,7 @@ from tableturn.tools.errors import (
     ResultTooLarge,
     TableLocked,
 )
-from tableturn.tools.outgoing import MaskedDatabase
+from tableturn.tools.masked_database import MaskedDatabase
 
 from .servers import MARIADB, POSTGRES, locked
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.prompts.find_sql import find_partial_sql
-from tableturn.prompts.read_answer import ReplyForm, read_answer
+from tableturn.prompts.parse_reply import ReplyForm, parse_reply
 from tableturn.prompts.reply_types import OtherReading
 from tableturn.tools.errors import ReplyError
 
@@ -17,7 +17,7 @@ BLOCK = f"```sql\n{SQL}\n```"
 
 
 def test_the_form_that_is_asked_for() -> None:
-    draft = read_answer(f"Question: Give me the names.\n{BLOCK}\nSure: 72, two columns hold names", "names?")
+    draft = parse_reply(f"Question: Give me the names.\n{BLOCK}\nSure: 72, two columns hold names", "names?")
     assert (draft.sql, draft.comments.sure, draft.comments.doubt) == (SQL, 0.72, "two columns hold names")
     assert draft.understood is not None
     assert (draft.understood.rephrased, draft.understood.intent) == ("Give me the names.", "answerable")
@@ -36,7 +36,7 @@ def test_the_form_that_is_asked_for() -> None:
     ],
 )
 def test_the_query_alone_is_enough(reply: str) -> None:
-    draft = read_answer(reply, "names?")
+    draft = parse_reply(reply, "names?")
     assert (draft.sql, draft.comments.sure, draft.understood) == (SQL, None, None)
 
 
@@ -52,17 +52,17 @@ def test_the_query_alone_is_enough(reply: str) -> None:
     ],
 )
 def test_a_sentence_with_places(reply: str, say: str) -> None:
-    draft = read_answer(reply, "names?")
+    draft = parse_reply(reply, "names?")
     assert (draft.sql, draft.comments.say) == (SQL, say)
-    assert read_answer(reply, "names?", form="sql").comments.say == ""
+    assert parse_reply(reply, "names?", form="sql").comments.say == ""
 
 
 def test_labels_that_a_model_translates_into_german() -> None:
-    draft = read_answer(f"Frage: Wie heißen die Kunden?\n{BLOCK}\nSicher: 70, es gibt zwei", "Und die Namen?")
+    draft = parse_reply(f"Frage: Wie heißen die Kunden?\n{BLOCK}\nSicher: 70, es gibt zwei", "Und die Namen?")
     assert (draft.comments.sure, draft.comments.doubt) == (0.7, "es gibt zwei")
     assert draft.understood is not None
     assert draft.understood.rephrased == "Wie heißen die Kunden?"
-    asked = read_answer("Rückfrage: Welche Namen?\n1. der Kunden\n2. der Waren", "Namen?").understood
+    asked = parse_reply("Rückfrage: Welche Namen?\n1. der Kunden\n2. der Waren", "Namen?").understood
     assert asked is not None
     assert (asked.intent, asked.choices) == ("ambiguous", ("der Kunden", "der Waren"))
 
@@ -71,7 +71,7 @@ def test_labels_that_a_model_translates_into_german() -> None:
 def test_no_reason_is_no_doubt(nothing: str) -> None:
     record = {"question": "Give me the names.", "sure": 70, "why": nothing, "sql": SQL}
     for reply in (f"Question: Give me the names.\n{BLOCK}\nSure: 70, {nothing}", f"```json\n{json.dumps(record)}\n```"):
-        draft = read_answer(reply, "names?")
+        draft = parse_reply(reply, "names?")
         assert (draft.comments.sure, draft.comments.doubt) == (0.7, "")
 
 
@@ -86,7 +86,7 @@ def test_no_reason_is_no_doubt(nothing: str) -> None:
     ],
 )
 def test_other_ways_of_saying_it(reply: str) -> None:
-    draft = read_answer(reply, "names?")
+    draft = parse_reply(reply, "names?")
     assert draft.understood is not None
     assert (draft.sql, draft.comments.sure, draft.understood.rephrased) == (SQL, 0.85, "Give me the names.")
 
@@ -103,7 +103,7 @@ def test_other_ways_of_saying_it(reply: str) -> None:
     ],
 )
 def test_asking_back(reply: str) -> None:
-    draft = read_answer(reply, "names?")
+    draft = parse_reply(reply, "names?")
     assert draft.declines
     assert draft.understood is not None
     assert (draft.sql, draft.understood.intent, draft.understood.reply) == ("", "ambiguous", "Which names?")
@@ -121,13 +121,13 @@ def test_asking_back(reply: str) -> None:
     ],
 )
 def test_declining(reply: str, intent: str, words: str) -> None:
-    draft = read_answer(reply, "phones?")
+    draft = parse_reply(reply, "phones?")
     assert draft.understood is not None
     assert (draft.sql, draft.understood.intent, draft.understood.reply) == ("", intent, words)
 
 
 def test_a_query_wins_over_a_line_that_declines() -> None:
-    assert read_answer(f"Cannot answer: which names is not said, so all.\n{BLOCK}", "names?").sql == SQL
+    assert parse_reply(f"Cannot answer: which names is not said, so all.\n{BLOCK}", "names?").sql == SQL
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,13 @@ def test_a_query_wins_over_a_line_that_declines() -> None:
 )
 def test_what_it_may_not_be_is_asked_for_again(reply: str, form: ReplyForm, hint: str) -> None:
     with pytest.raises(ReplyError) as raised:
-        read_answer(reply, "names?", form=form)
+        parse_reply(reply, "names?", form=form)
     assert hint in raised.value.hint
 
 
 def test_json_within_a_query_is_no_answer() -> None:
     sql = "SELECT name FROM customer WHERE note = '{\"a\": 1}'"
-    assert read_answer(f"Question: Give me them.\n```sql\n{sql}\n```\nSure: 90", "them?").sql == sql
+    assert parse_reply(f"Question: Give me them.\n```sql\n{sql}\n```\nSure: 90", "them?").sql == sql
 
 
 _TAILS = (
@@ -179,7 +179,7 @@ _SHAPES = (
     form=st.sampled_from(("sql", "answer", "any")),
 )
 def test_labelled_lines_are_never_sql(sql: str, shape: str, tail: str, form: ReplyForm) -> None:
-    draft = read_answer(shape.format(sql=sql, tail=tail), "names?", form=form)
+    draft = parse_reply(shape.format(sql=sql, tail=tail), "names?", form=form)
     assert draft.sql == sql
     if form != "sql" and "Sure: 3" not in sql:
         assert draft.comments.sure == 0.9
@@ -195,7 +195,7 @@ def test_labelled_lines_are_never_sql(sql: str, shape: str, tail: str, form: Rep
     ],
 )
 def test_comments_and_casts_are_no_labelled_lines(sql: str) -> None:
-    assert read_answer(f"```sql\n{sql}\n```", "q", "postgres").sql == sql
+    assert parse_reply(f"```sql\n{sql}\n```", "q", "postgres").sql == sql
 
 
 OTHER = "Other reading: **by booking date.**\n```sql\nSELECT 2\nFROM b\n```"
@@ -210,7 +210,7 @@ OTHER = "Other reading: **by booking date.**\n```sql\nSELECT 2\nFROM b\n```"
     ],
 )
 def test_another_reading_is_no_answer(reply: str) -> None:
-    draft = read_answer(reply, "q")
+    draft = parse_reply(reply, "q")
     assert (draft.sql, draft.comments.sure, draft.comments.doubt, draft.notes) == ("SELECT 1 FROM a", 0.7, "dates", ())
     assert draft.comments.other == OtherReading("by booking date", "SELECT 2\nFROM b")
     assert find_partial_sql(reply) == "SELECT 1 FROM a"
@@ -228,5 +228,5 @@ def test_another_reading_is_no_answer(reply: str) -> None:
     ],
 )
 def test_words_alone_are_no_other_reading(reply: str) -> None:
-    draft = read_answer(reply, "q")
+    draft = parse_reply(reply, "q")
     assert (draft.sql, draft.comments.other) == ("SELECT 1 FROM a", None)

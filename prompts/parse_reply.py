@@ -44,7 +44,7 @@ class LabelledLines:
     choices: tuple[str, ...] = ()
 
 
-def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyForm = "any") -> SQLDraft:
+def parse_reply(text: str, question: str, dialect: str = "sqlite", form: ReplyForm = "any") -> SQLDraft:
     """Parse a reply into a draft: a query, or the reason why the reply has none.
 
     A query wins over lines that decline, unless it reads no table: models that were offered a line like to fill it in.

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from tableturn.tools.database import Database, Egress, PermissionsFile
 from tableturn.tools.database.egress import MaskKind
 from tableturn.tools.errors import QueryError, QueryFailed, ResultTooLarge, SettingsError
+from tableturn.tools.masked_database import MaskedDatabase, record_queries
 from tableturn.tools.masking import PersonalDataPlaceholders, mask
-from tableturn.tools.outgoing import MaskedDatabase, record_queries
 from tableturn.tools.sql.reads import get_values_of_read_columns
 from tableturn.tools.toolset import as_tools
 from tableturn.tools.values import ValueIndex
@@ -294,14 +294,14 @@ def test_a_card_is_known_by_its_check_digit(card: str) -> None:
 
 
 def test_queries_are_told_to_whoever_listens_and_to_nobody_after(database: Database) -> None:
-    outgoing = MaskedDatabase(database)
+    masked_database = MaskedDatabase(database)
     with record_queries() as outer:
         with record_queries() as inner:
-            outgoing.execute("SELECT name FROM customers")
-        outgoing.execute("SELECT email FROM customers")
+            masked_database.execute("SELECT name FROM customers")
+        masked_database.execute("SELECT email FROM customers")
         with pytest.raises(QueryError):
-            outgoing.execute("DELETE FROM customers")
-    outgoing.execute("SELECT city FROM customers")
+            masked_database.execute("DELETE FROM customers")
+    masked_database.execute("SELECT city FROM customers")
     assert (inner.queries, inner.refused) == (["SELECT name FROM customers"], [])
     assert outer.queries == ["SELECT email FROM customers", "DELETE FROM customers"]
     assert outer.refused == ["DELETE FROM customers"]
