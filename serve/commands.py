@@ -114,7 +114,9 @@ def feedback(
 
     if checkpoints is not None and "://" not in checkpoints and not Path(checkpoints).exists():
         raise SettingsError(f"there is no file {checkpoints}: name the one that `tableturn serve --checkpoints` writes")
-    with options.open() as database, closing(TurnStore(StorageLocation.of(checkpoints, options.db).url)) as store:
+    location = StorageLocation.of(checkpoints, options.db)
+    location.set_up()
+    with options.open() as database, closing(TurnStore(location.url)) as store:
         for wrong_answer in store.list_wrong_answers(database_identity(database)):
             print_json_line(asdict(wrong_answer))
 
