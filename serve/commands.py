@@ -86,6 +86,8 @@ def serve(
     from .config import ServerLimits, ServeSettings
     from .launch import ServerPlan, run_http_server
 
+    if dollars_a_person is not None and user_header is None:
+        raise SettingsError("--dollars-a-person needs --user-header: without it, nobody is named; see --dollars-a-day")
     # Nobody asks unnamed behind the proxy, so the server itself needs no rules; [default] is for those whom it names.
     options = replace(options, named=user_header is not None)
     limits = ServerLimits(
