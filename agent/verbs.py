@@ -25,7 +25,7 @@ from ..tools.charts.wish import parse_request
 from ..tools.database import Cancellation, Database, Limits, Table, render_schema
 from ..tools.database.schema import ColumnSchema, Schema, TableSchema
 from ..tools.database.watchdog import raise_if_cancelled
-from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, QueryRejected, SettingsError
+from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, QueryError, QueryRejected, SettingsError
 from ..tools.examples import VERIFIED, Example, ExampleStore, FoundExample, choose_best_per_question, database_identity
 from ..tools.examples.rights import can_remove_example, make_example, make_example_verifier, should_replace
 from ..tools.examples.store import example_id, shared_id
@@ -143,11 +143,10 @@ def approve(
     answer: Answer, resources: Resources, *, question: str = "", shared: bool = False, settings: Settings | None = None
 ) -> SavedAnswer:
     """Save an answer as an example of its database, unless it is saved already."""
-    sql, wording, simplified = _require_approvable_query(answer, resources), question.strip(), ""
-    if not wording:
-        _require_wording(answer, "", "give")
-        wording = answer.rephrased
-        simplified = answer.simplified if answer.simplified != wording else ""
+    sql = _require_approvable_query(answer, resources)
+    _require_wording(answer, question, "give")
+    wording = question.strip() or answer.rephrased
+    simplified = "" if question.strip() or answer.simplified == wording else answer.simplified
     outcome = _save_example(wording, sql, resources, settings, simplified=simplified, shared=shared)
     if outcome.new:
         _record_approved_answer(answer, resources)
@@ -204,8 +203,7 @@ def _record_approved_answer(answer: Answer, resources: Resources) -> None:
     file = get_record_file_path(resources.settings.record)
     if file is None:
         return
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    usage = answer.usage
+    now, usage = datetime.now(UTC).isoformat(timespec="seconds"), answer.usage
     run = ModelRunRecord(answer.model, resources.database.name, 1, None, 1, usage.llm_calls, usage.prompt_tokens, now)
     # The example is saved: a data folder that cannot be written must not make that look undone.
     with suppress(SettingsError) if not resources.settings.record else nullcontext():
@@ -234,7 +232,11 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
         raise SettingsError("a correction needs the right query: give its SQL")
     from ..tools.knowledge.proposals import propose_entries_from_correction
 
-    record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
+    try:
+        record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
+    except QueryError:
+        _check_reads_only(sql)  # said as to a correction in words
+        raise
     schema = resources.database.schema()
     before, after = read_query(answer.sql or "SELECT 1", schema), read_query(sql, schema)
     entries = propose_entries_from_correction(before, after, question or answer.question) if before and after else ()
@@ -243,6 +245,12 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     _require_wording(right, question, "call `correct` again with this query and")  # `approve` saves the wrong one
     # Last, so that what cannot be done as asked leaves nothing behind.
     return Correction(right, approve(right, resources, question=question), fitting)
+
+
+def _check_reads_only(words: str) -> None:
+    """Raise `QueryRejected` for a statement that changes something."""
+    if begins_write_statement(words.strip()):
+        raise QueryRejected(IN_ENGLISH.say("reads_only"))
 
 
 def find_right_query(words: str, resources: Resources) -> str:
@@ -262,8 +270,7 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     """Return a turn that repeats an answer's question with a person's correction in words."""
     if not words.strip():
         raise SettingsError("say what is wrong, as in: cancelled orders should not count")
-    if begins_write_statement(words.strip()):
-        raise QueryRejected(IN_ENGLISH.say("reads_only"))
+    _check_reads_only(words)
     if begins_sql(words.strip()) and ";" in words.strip(" \n;"):
         raise QueryRejected("only one statement may be run at a time: send a single SELECT")
     sql = answer.sql or ""
@@ -312,8 +319,8 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         estimate=None,
     )
     if sql == own_sql:
-        new = replace(new, confidence=record.confidence, notes=record.notes, noted=record.noted)
-        new = replace(new, used_knowledge=record.used_knowledge)
+        names = ("confidence", "notes", "noted", "used_knowledge")
+        new = replace(new, **{name: getattr(record, name) for name in names})
     return Answer(new, answer.thread)
 
 
@@ -505,12 +512,8 @@ def values(column: str, resources: Resources, cancellation: Cancellation | None 
 def _find_named_column(schema: Schema, words: str) -> tuple[TableSchema, ColumnSchema]:
     """Return the only column that `TABLE.COLUMN` or `COLUMN` names, with its table."""
     table_name, _, name = words.rpartition(".")
-    matches = [
-        (table, column)
-        for table in schema.tables
-        if not table_name or table.name.lower() == unquote(table_name).lower()
-        if (column := table.column(unquote(name))) is not None
-    ]
+    named = [table for table in schema.tables if unquote(table_name).lower() in ("", table.name.lower())]
+    matches = [(table, column) for table in named if (column := table.column(unquote(name))) is not None]
     if len(matches) == 1:
         return matches[0]
     if not words:
@@ -554,14 +557,13 @@ def export(
         raise ExportError("there is no answer to export")
     if answer.database != database_identity(resources.database):
         raise ExportError(f"the answer is from another database, not {resources.database.name!r}")
+    looks = answer.formats, answer.headings
     if answer.sql is None:  # its code gave these rows
-        looks = answer.formats, answer.headings
         return export_rows(answer.columns, answer.rows[:rows], target, form, *looks, database=resources.database)
     run_settings = settings or resources.settings
     database = resources.narrow(run_settings.permissions).database
     limits = run_settings.export_limits
     limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
-    looks = answer.formats, answer.headings
     write = partial(export_query, database, answer.sql, target, form, limits, cancellation, *looks)
     query = AuditedQuery(answer.sql, answer.question, answer.thread)
     return run_and_audit_query(query, "exported", resources, write, lambda result: result.rows)
@@ -580,11 +582,9 @@ def chart(answer: Answer, kind: Kind | None = None, measure: int | None = None) 
 def draw(answer: Answer, file: Path) -> Chart | None:
     """Write an answer's chart to a file; return None and write nothing if no chart fits."""
     check_chart_file(file)
-    drawing = chart(answer)
-    if drawing is not None and answer.chart is not None:
+    if answer.chart:
         write_file(render_chart_image(answer.chart, cast("Picture", file.suffix.lower()[1:])), file)
-        return drawing
-    return None
+    return answer.drawn if answer.chart else None
 
 
 def check_chart_file(file: Path) -> None:

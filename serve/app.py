@@ -72,6 +72,8 @@ def create_app(
         description="Ask a database questions, turn after turn, and get SQL and rows you can check.",
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
+        servers=[{"url": "."}],  # where its description is: below a proxy's prefix, of which nobody tells it
+        root_path_in_servers=False,
         lifespan=lifespan,
         exception_handlers=ERROR_HANDLERS,
         middleware=[

@@ -86,6 +86,8 @@ def serve(
     from .config import ServerLimits, ServeSettings
     from .launch import ServerPlan, run_http_server
 
+    if dollars_a_person is not None and user_header is None:
+        raise SettingsError("--dollars-a-person needs --user-header: without it, nobody is named; see --dollars-a-day")
     # Nobody asks unnamed behind the proxy, so the server itself needs no rules; [default] is for those whom it names.
     options = replace(options, named=user_header is not None)
     limits = ServerLimits(
@@ -114,7 +116,9 @@ def feedback(
 
     if checkpoints is not None and "://" not in checkpoints and not Path(checkpoints).exists():
         raise SettingsError(f"there is no file {checkpoints}: name the one that `tableturn serve --checkpoints` writes")
-    with options.open() as database, closing(TurnStore(StorageLocation.of(checkpoints, options.db).url)) as store:
+    location = StorageLocation.of(checkpoints, options.db)
+    location.set_up()
+    with options.open() as database, closing(TurnStore(location.url)) as store:
         for wrong_answer in store.list_wrong_answers(database_identity(database)):
             print_json_line(asdict(wrong_answer))
 

@@ -70,7 +70,7 @@ def run_http_server(plan: ServerPlan, port_option: str = "--port") -> None:
     except ImportError:
         raise SettingsError("the server needs its packages: pip install 'tableturn[serve]'") from None
     warn(f"tableturn: opening {plan.options.db} (the first time takes a while)")
-    asyncio.run(location.check())
+    location.set_up()
     with plan.options.open_agent():  # what is wrong is told here, once, and not by every worker
         pass
     with ExitStack() as stack:

@@ -43,6 +43,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from ..agent import Answer
+from ..agent.conversation_store import StoreError
 from ..agent.records import AnswerRecord, Usage
 from ..agent.state import dump, load
 from ..tools.database import Rights
@@ -65,13 +66,6 @@ WORKER_SECONDS = 10.0  # a worker that has not been heard of for so long is gone
 _BUSY_SECONDS = 10.0
 _POOL_SIZE = 8  # threads that read and write; a few, as only one at a time can write
 _BATCH_SIZE = 10_000  # names in one statement: databases bound how many a statement may have
-
-
-class StoreError(TableturnError):
-    """A question or an answer cannot be stored, or cannot be read from the store.
-
-    What to do: check that the file or database of `--checkpoints` can be reached and is not full.
-    """
 
 
 class NotKept(TableturnError):

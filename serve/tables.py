@@ -1,4 +1,4 @@
-"""The tables of a server's store, with the name prefix that `conversation_files` looks for."""
+"""The tables of a server's store, with the name prefix that `conversation_store` looks for."""
 
 from __future__ import annotations
 

@@ -100,8 +100,11 @@ def chat(
         str | None, typer.Option(help="Save the conversation under this name, or continue a saved one.")
     ] = None,
     checkpoints: Annotated[
-        Path | None,
-        typer.Option(help="The SQLite file for saved conversations. Default: in your data folder."),
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Where to save conversations: an SQLite file or postgresql://... Default: in your data folder.",
+        ),
     ] = None,
     price: PriceOption = None,
 ) -> None:

@@ -13,7 +13,7 @@ import typer
 from ...tools.errors import KnowledgeError, QueryError
 from ...tools.record_files import decode_text, read_file
 from ...tools.terminal import print_json_line, say, warn
-from ..conversation_files import read_queries
+from ..conversation_store import read_queries
 from ..options import (
     DatabaseOptions,
     EmbeddingOption,

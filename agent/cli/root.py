@@ -41,22 +41,40 @@ NAME = "tableturn.toml"  # the file, in the folder that the command is run in an
 
 _FORMATS = ("table", "csv", "json", "jsonl", "md")
 
-_OPTIONS = {"database": "db", "model": "model", "format": "form"}
+_OPTIONS = {"database": "--db", "model": "--model", "format": "--format"}
 """Keys, and the options that they stand for. No base URL: a file of somebody else's folder could send keys there."""
 
 _EXAMPLES = {"database": "shop.db", "model": "openai:gpt-5-mini", "format": "table"}
 
-_TAKE = ("ask", "chat", "doctor", "link", "schema")  # commands that take those of these options that they have
+_APART = (["examples", "import"], ["examples", "search"])  # commands that do something else where there is a database
+
+
+def make_default_map(root: Any, ctx: Any, words: list[str]) -> dict[str, Any]:
+    """Return the defaults of the command that the words name, in Click's form; {} if it takes none."""
+    command, path = root, list[str]()
+    for word in words:
+        inner = command.get_command(ctx, word) if hasattr(command, "get_command") else None
+        if inner is None:
+            break
+        command, path = inner, [*path, word]
+    taken = {param.name: option for param in command.params for option in param.opts if option in _OPTIONS.values()}
+    if not taken or path in _APART:
+        return {}
+    options = collect_default_options()
+    defaults: dict[str, Any] = {name: options[option] for name, option in taken.items() if option in options}
+    for word in reversed(path):
+        defaults = {word: defaults}
+    return defaults
 
 
 def collect_default_options() -> dict[str, str]:
-    """Return the default options from all files `tableturn.toml`, in Click's form.
+    """Return the default options from all files `tableturn.toml`.
 
     What is given on the command line wins, then the environment, then the folder's file, then the person's.
     """
     options = read_default_options(config_folder() / NAME) | read_default_options(Path(NAME))
     if os.environ.get("TABLETURN_MODEL"):
-        options.pop("model", None)
+        options.pop("--model", None)
     return options
 
 
@@ -99,7 +117,7 @@ class RootCommandGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; print a known error as one line and exit with code 2."""
         try:
-            ctx.default_map = {name: collect_default_options() for name in ctx.obj[:1] if name in _TAKE}
+            ctx.default_map = make_default_map(self, ctx, ctx.obj)
             with _print_deprecations():
                 return super().invoke(ctx)
         except TableturnError as error:

@@ -15,18 +15,19 @@ import typer
 from ...tools.errors import ModelError, SettingsError
 from ...tools.record_files import read_json, read_lines, read_text_file
 from ...tools.terminal import print_json_line, say
-from ..options import DatabaseOptions, JsonOption, UrlOption, expand_options
+from ..options import AgentOptions, DatabaseOptions, JsonOption, expand_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database
     from ...tools.linking import PastTurn, SchemaLinker
 
 
-@expand_options()
+@expand_options(
+    without=("model", "annotator", "preset", "settings", "effort", "audit", "examples", "embedding", "knowledge")
+)
 def annotate(
-    options: DatabaseOptions,
+    options: AgentOptions,
     model: Annotated[str | None, typer.Option(help="A chat model, as for ask; required.")] = None,
-    base_url: UrlOption = None,
     calls: Annotated[
         int,
         typer.Option(min=0, max=1_000, help="Maximum number of tasks for the model; each is tried up to three times."),
@@ -43,10 +44,8 @@ def annotate(
     the descriptions if the setting `annotate` is on.
     """
     from ..context.annotate import describe_whole_schema
-    from ..sqlagent import SQLAgent
 
-    rules, user = options.make_access_rules(), options.user
-    with SQLAgent(options.locate(options.db), model=model, base_url=base_url, user=user, **rules) as agent:
+    with replace(options, model=model).open_agent() as agent:
         store = agent.resources.schemas.annotations()
         target = store.open_fresh_store() if again else store
         try:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from httpx import RemoteProtocolError
 from tableturn import SQLAgent
-from tableturn.agent import verbs
 from tableturn.agent.model.replies import make_model_error
 from tableturn.tools.database import Cancellation, Database, Limits
 from tableturn.tools.errors import QueryError, QueryFailed, QueryRejected, QueryTimeout, SettingsError
@@ -225,5 +224,6 @@ def test_what_a_query_failed_by_is_told_as_what_it_is(shop: Path, sql: str, says
 def test_a_correction_that_is_no_single_query_is_not_read_as_words(shop: Path, text: str, why: str) -> None:
     with SQLAgent(shop, model="offline") as agent:
         answer = agent.ask("How many customers are there?")
-        with pytest.raises(QueryRejected, match=why):
-            verbs.word_correction(answer, text, agent.resources)
+        for correct in (agent.word_correction, agent.correct):
+            with pytest.raises(QueryRejected, match=why):
+                correct(answer, text)

@@ -79,7 +79,7 @@ TABLE: dict[str, dict[str, str]] = {
 }
 """Verbs, and the doors that lack one, with the reason.
 
-Threads are listed by whoever keeps them: `agent/conversation_files.py` for the terminal, `serve/store.py` for HTTP
+Threads are listed by whoever keeps them: `agent/conversation_store.py` for the terminal, `serve/store.py` for HTTP
 and MCP.
 """
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent import SQLAgent
+from tableturn.agent.conversation_store import ConversationStore
 from tableturn.serve import ServeSettings
 from tableturn.serve.checkpoints import StorageLocation
 from tableturn.serve.server import Server, open_server
@@ -112,8 +113,15 @@ def test_a_file_that_is_something_else_is_left_alone(shop: Path) -> None:
 
 
 @pytest.mark.parametrize("first", ["terminal", "server"])
-async def test_one_file_keeps_the_conversations_of_both_doors(first: str, shop: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+async def test_one_place_keeps_the_conversations_of_both_doors(
+    kind: str, first: str, shop: Path, tmp_path: Path
+) -> None:
     path = str(tmp_path / "conversations.sqlite")
+    if kind == "postgresql":
+        if problem := POSTGRES.unavailable():
+            pytest.skip(problem)
+        path = POSTGRES.make_database(f"serve_{uuid.uuid4().hex[:8]}")
 
     def chat(question: str) -> str:
         options = ("--db", str(shop), "--model", "offline", "--thread", "mine", "--checkpoints", path)
@@ -135,3 +143,7 @@ async def test_one_file_keeps_the_conversations_of_both_doors(first: str, shop: 
     told = chat("How many are there?")
     assert "Customers: 2." in told, "those in Paris: it was gone on with"
     assert "  mine  (last used" in told
+    if kind == "postgresql":  # of a file the same process may have the lock twice
+        store = ConversationStore.of(path)
+        with store.lock("mine", "here"), pytest.raises(SettingsError, match="another chat"), store.lock("mine", "here"):
+            pass

@@ -43,7 +43,8 @@ async def test_workers_that_begin_at_once_set_up_one_after_another() -> None:
     place = StorageLocation.of(POSTGRES.make_database(name), "shop.db")
     try:
         stores = await asyncio.gather(
-            *(place.check() for _ in range(4)), *(asyncio.to_thread(TurnStore, place.url) for _ in range(4))
+            *(asyncio.to_thread(place.set_up) for _ in range(4)),
+            *(asyncio.to_thread(TurnStore, place.url) for _ in range(4)),
         )
         opened = [store for store in stores if store is not None]
         assert [store.list_threads(Owner("nobody", "shop")) for store in opened] == [[]] * 4, "all four work"
@@ -53,9 +54,9 @@ async def test_workers_that_begin_at_once_set_up_one_after_another() -> None:
         POSTGRES.drop(name)
 
 
-async def test_a_place_that_cannot_be_reached_is_told_in_a_line() -> None:
+def test_a_place_that_cannot_be_reached_is_told_in_a_line() -> None:
     with pytest.raises(StoreError, match="--checkpoints") as told:
-        await StorageLocation.of(NOBODY, "shop.db").check()
+        StorageLocation.of(NOBODY, "shop.db").set_up()
     assert "\n" not in str(told.value)
 
 

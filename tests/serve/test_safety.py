@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import httpx
 import pytest
@@ -105,6 +106,8 @@ async def test_servers_below_one_host_keep_a_session_each(shop: Path, agent_over
             assert (await client.post(f"{prefix}/session", json={"token": token})).status_code == 204
         for prefix in tokens:
             assert (await client.get(f"{prefix}/me")).status_code == 200, prefix
+            (place,) = (await client.get(f"{prefix}/openapi.json")).json()["servers"]
+            assert urljoin(f"http://here{prefix}/openapi.json", place["url"]) == f"http://here{prefix}/"
             assert (await client.get(f"{prefix}/me/")).json() == (await client.get(f"{prefix}/me")).json()
         assert (await client.delete("/one/session")).status_code == 204
         for prefix in tokens:
@@ -285,6 +288,11 @@ async def test_one_persons_sum_leaves_the_others_theirs(shop: Path, agent_over: 
         assert (await client.post("/ask", json={"question": "Who?"}, headers=ada)).status_code == 429
         assert (await client.get("/me", headers=ben)).json()["dollars_left"] == 0.0001
         assert (await client.post("/ask", json={"question": "Who?"}, headers=ben)).status_code == 200
+
+
+def test_a_sum_for_each_person_takes_names(shop: Path) -> None:
+    ran = tableturn("serve", "--db", str(shop), "--price", "1,2", "--dollars-a-person", "1")
+    assert (ran.returncode, "--user-header" in ran.stderr) == (2, True), ran.stderr
 
 
 @pytest.mark.parametrize(("limit", "whose"), [("dollars_a_day", "everybody's"), ("dollars_a_person", "your")])

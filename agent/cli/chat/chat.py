@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ....tools.database import Cancellation
@@ -22,6 +21,7 @@ from ...records import Usage
 if TYPE_CHECKING:
     from ...answers.render import AnswerBackground
     from ...conversation import Conversation
+    from ...conversation_store import ConversationStore
     from ...sqlagent import SQLAgent
 
 
@@ -92,8 +92,7 @@ class ChatSession(ConversationAnswers):
     agent: SQLAgent
     conversation: Conversation
     cost: ConversationCost = field(default_factory=ConversationCost)
-    checkpoints: Path | None = None  # the file that keeps conversations; None for the default one
-    kept: bool = False  # whether this conversation is kept under a name
+    store: ConversationStore | None = None  # where this conversation is saved; None if it is not
     pages: AnswerPages | None = None  # rows of the answer that was shown last
     lost: str = ""  # words of a turn that came to no answer, to ask them again
     edit_line: Callable[[str, str], str] | None = None  # shows a text after a prompt, to be edited; None in a pipe

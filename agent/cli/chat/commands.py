@@ -27,7 +27,7 @@ from ....tools.words import find_nearest_names, format_count, format_did_you_mea
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import RUN, word_correction
-from ...conversation_files import list_saved_conversations
+from ...conversation_store import ConversationStore
 from ..display import TerminalTable, format_export, highlight_sql, render_answer_reasons, render_records
 from ..output import write_chart_file
 from .chat import PAGE, AnswerPages, ChatSession, cancel_on_interrupt
@@ -281,9 +281,9 @@ def _reset_conversation(chat: ChatSession, args: str) -> str:
 
 
 def _list_saved_conversations(chat: ChatSession, args: str) -> str:
-    chats = list_saved_conversations(chat.checkpoints, chat.agent.resources.database.location)
+    chats = (chat.store or ConversationStore.of(None)).list_chats(chat.agent.resources.database.location)
     if not chats:
-        how = "this chat will be saved after its first turn" if chat.kept else "use tableturn chat --thread NAME"
+        how = "this chat will be saved after its first turn" if chat.store else "use tableturn chat --thread NAME"
         return f"there is no saved conversation with this database yet: {how}"
     lines = [f"  {thread.name}  (last used {thread.last_turn:%Y-%m-%d %H:%M})" for thread in chats]
     return "\n".join(["saved conversations; continue one with tableturn chat --thread NAME:", *lines])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
-from pathlib import Path
+from contextlib import closing, contextmanager, nullcontext
 
 from rich.console import Console
 from rich.text import Text
 
-from ....tools.errors import TableturnError
+from ....tools.errors import SettingsError, TableturnError
 from ....tools.labels import accept_machine_language
 from ....tools.terminal import print_json_line, sanitize_text, warn
 from ...answers.commands import is_slash_command, offer_approval
-from ...conversation_files import lock_conversation, open_checkpointer
+from ...conversation_store import ConversationStore
 from ...options import AgentOptions
 from ..display import show_answer
 from ..output import ANSWERED, NOT_ANSWERED, take_turn
@@ -27,25 +26,27 @@ LEAVE = ("exit", "quit", "/exit", "/quit", "/q")  # what ends a conversation, be
 def run_chat_loop(
     options: AgentOptions,
     thread: str | None,
-    checkpoints: Path | None,
+    checkpoints: str | None,
     price: tuple[float, float] | None = None,
     *,
     as_json: bool = False,
 ) -> int:
     """Run a conversation until the input ends; return the exit code of the last line."""
+    if checkpoints is not None and not thread:
+        raise SettingsError("--checkpoints needs --thread: name the conversation to keep")
+    store = ConversationStore.of(checkpoints, options.locate(options.db)) if thread else None
     with (
         accept_machine_language(),
-        open_checkpointer(thread, checkpoints, options.locate(options.db)) as checkpointer,
+        store.open() if store else nullcontext() as checkpointer,
         options.open_agent(checkpointer) as agent,
-        lock_conversation(thread, checkpoints, agent.resources.database.location) as name,
+        store.lock(thread or "", agent.resources.database.location) if store else nullcontext() as name,
     ):
         chat = ChatSession(
             resources=agent.resources,
             agent=agent,
             conversation=agent.conversation(name),
             cost=ConversationCost(price),
-            checkpoints=checkpoints,
-            kept=name is not None,
+            store=store,
         )
         chat.load_last_answer()
         code = ANSWERED

@@ -210,6 +210,8 @@ def test_a_file_chooses_what_nobody_says(shop: Path, tmp_path: Path, monkeypatch
     assert json.loads(tableturn("ask", "--json", COUNT).stdout)["rows"] == [[3]]
     assert "nobody:knows" in tableturn("ask", COUNT, "--model", "nobody:knows").stderr
     assert "never:here" in tableturn("ask", "--db", shop.name, COUNT, TABLETURN_MODEL="never:here").stderr
+    assert "shop has no query log" in tableturn("knowledge", "suggest", "--from", "server").stderr, "within a group"
+    assert "none.yaml" in tableturn("trial", "--questions", "none.yaml").stderr, "of another room"
     (tmp_path / "tableturn.toml").write_text('databse = "shop.db"\n')
     ran = tableturn("ask", COUNT)
     assert (ran.returncode, ran.stderr) == (
