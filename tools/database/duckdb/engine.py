@@ -19,7 +19,7 @@ import ormsgpack
 from ...errors import SettingsError, TableturnError
 from ...forkserver import can_limit_processes
 from ..estimate import MOST_ROWS, Estimate
-from ..fetch import RowCursor, Sink
+from ..fetch import Sink
 from ..profile import ConnectionLost
 from ..schema import ColumnSchema
 from ..server.catalogue import Catalogue
@@ -111,17 +111,10 @@ class DuckDBConnection(ServerConnection):
         self._limits = replace(_OWN_LIMITS, seconds=seconds)
         self._running = Cancellation()
 
-    def end(self) -> None:
-        pass
-
     def fetch(self, sql: str, limits: Limits, sink: Sink | None = None, start: float = 0.0) -> Table:
         # A worker holds the result to the limits.
         del start
         return self._snapshot.queries.execute(sql, limits, self._running, sink)
-
-    def query(self, sql: str, limits: Limits) -> RowCursor:
-        table = self.fetch(sql, limits)
-        return RowCursor(table.columns, iter(table.rows))
 
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
         return list(self.fetch(sql, self._limits).rows)
@@ -143,9 +136,6 @@ class DuckDBConnection(ServerConnection):
 
     def interrupt(self) -> None:
         self._running.cancel()
-
-    def close(self) -> None:
-        pass
 
 
 class DuckDBBackend(Backend):
@@ -229,8 +219,8 @@ class DuckDBEngine(ServerEngine):
     limits_note = "" if can_limit_processes() else _LIMITS_HERE
 
     def __init__(self, backend: DuckDBBackend, session: Session) -> None:
-        super().__init__(backend, session)
         self._duckdb = backend
+        super().__init__(backend, session)
 
     def close(self) -> None:
         super().close()
@@ -261,7 +251,7 @@ class DuckDBEngine(ServerEngine):
         self._refresh_catalogue(at_once=True)
 
     def state(self) -> str:
-        self._pool.raise_if_closed()
+        self._raise_if_closed()
         return self._duckdb.contents.state()
 
 

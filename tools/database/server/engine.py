@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from queue import Empty, LifoQueue
 from typing import TypeVar
 
 from ...errors import (
@@ -34,46 +34,6 @@ from .statement_check import StatementChecker
 
 # Idle connections kept open; more are opened when more queries run at once, so that none waits for another.
 _IDLE_CONNECTIONS = 4
-
-
-class ServerConnectionPool:
-    """A pool of server connections, each used by one thread at a time."""
-
-    def __init__(self, connect: Callable[[], ServerConnection]) -> None:
-        self._connect = connect
-        self._idle = LifoQueue[ServerConnection]()
-        self._closed = False
-
-    def take(self) -> ServerConnection:
-        """Return a connection for one task; give it back with `return_connection`."""
-        self.raise_if_closed()
-        try:
-            return self._idle.get_nowait()
-        except Empty:
-            return self._connect()
-
-    def raise_if_closed(self) -> None:
-        """Raise `DatabaseUnavailable` if the pool was closed."""
-        if self._closed:
-            raise DatabaseUnavailable("the database was closed: open it again")
-
-    def return_connection(self, connection: ServerConnection, *, usable: bool) -> None:
-        """Put a connection back into the pool, or close it."""
-        if usable and self._idle.qsize() < _IDLE_CONNECTIONS:
-            self._idle.put(connection)
-        else:
-            connection.close()
-        if self._closed:
-            self.close_idle_connections()
-
-    def close_idle_connections(self, *, closed: bool = False) -> None:
-        """Close the idle connections and, if `closed`, the pool itself."""
-        self._closed |= closed
-        with suppress(Empty):
-            while True:
-                self._idle.get_nowait().close()
-
-
 # How long what was read of the catalogue is believed; a name that is not known is looked for at once.
 _FRESH_SECONDS = 5.0
 # How long what `state` told is believed: on a busy server it differs at every look, and an index is built for each.
@@ -110,7 +70,8 @@ class ServerEngine:
         self.database = backend.database
         self.location = backend.location
         self._reader = StatementChecker(backend.grammar)
-        self._pool = ServerConnectionPool(backend.connect)
+        self._idle: deque[ServerConnection] = deque()
+        self._closed = False
         self._lock = threading.RLock()
         self._schemas = SchemaCache(self.state)
         self._state = ("", -_STATE_SECONDS)
@@ -127,7 +88,7 @@ class ServerEngine:
             if not self._catalogue.relations:
                 raise NothingReadable(f"{self.location} has no tables that you may read")
         except BaseException:
-            self._pool.close_idle_connections(closed=True)
+            self.close()
             raise
         self._refreshed_at = time.monotonic()
 
@@ -145,7 +106,8 @@ class ServerEngine:
         return type(self)(self._backend.with_session(session), session)
 
     def close(self) -> None:
-        self._pool.close_idle_connections(closed=True)
+        self._closed = True
+        self._close_idle_connections()
 
     def state(self) -> str:
         with self._lock:
@@ -158,7 +120,7 @@ class ServerEngine:
 
     def schema(self) -> Schema:
         # Read once per version of the catalogue, and again where the contents have changed since.
-        self._pool.raise_if_closed()
+        self._raise_if_closed()
         catalogue = self._refresh_catalogue()
 
         def read_current_schema(is_refresh: bool) -> Schema:
@@ -254,12 +216,12 @@ class ServerEngine:
                 return self._run_once(seconds, work, cancellation)
             except ConnectionLost:
                 # The others are likely to be dropped too.
-                self._pool.close_idle_connections()
+                self._close_idle_connections()
         raise DatabaseUnavailable(f"the connection to {self.location} was lost: is the server running?")
 
     def _run_once(self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None) -> R:
         raise_if_cancelled(cancellation)
-        connection = self._pool.take()
+        connection = self._take_connection()
         query = RunningQuery(connection, time.monotonic() + seconds + _GRACE_SECONDS, cancellation)
         try:
             with WATCHDOG.watch(query):
@@ -272,4 +234,29 @@ class ServerEngine:
             if not query.outcome:
                 connection.end()
             # An interrupt that is still under way must not hit somebody else's query.
-            self._pool.return_connection(connection, usable=not query.outcome and connection.is_usable)
+            self._return_connection(connection, usable=not query.outcome and connection.is_usable)
+
+    def _raise_if_closed(self) -> None:
+        if self._closed:
+            raise DatabaseUnavailable("the database was closed: open it again")
+
+    def _take_connection(self) -> ServerConnection:
+        """Return a connection for one task."""
+        self._raise_if_closed()
+        with suppress(IndexError):
+            return self._idle.pop()
+        return self._backend.connect()
+
+    def _return_connection(self, connection: ServerConnection, *, usable: bool) -> None:
+        """Keep a connection for the next task, or close it."""
+        if usable and len(self._idle) < _IDLE_CONNECTIONS:
+            self._idle.append(connection)
+        else:
+            connection.close()
+        if self._closed:
+            self._close_idle_connections()
+
+    def _close_idle_connections(self) -> None:
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().close()

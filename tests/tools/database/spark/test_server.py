@@ -102,7 +102,7 @@ def test_only_the_schemas_that_are_named(cluster: SparkCluster) -> None:
 
 def test_plans_are_looked_at_whatever_the_parser_lets_pass(database: Database, tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("secret", encoding="utf-8")
-    connection = cast("SparkConnection", cast("ServerEngine", database.engine)._pool.take())
+    connection = cast("SparkConnection", cast("ServerEngine", database.engine)._take_connection())
     for sql in (
         f"SELECT * FROM text.`{tmp_path}/x.txt`",
         f"SELECT id FROM sold WHERE id IN (SELECT length(value) FROM text.`{tmp_path}/x.txt`)",
@@ -123,9 +123,9 @@ def test_plans_are_looked_at_whatever_the_parser_lets_pass(database: Database, t
 def test_a_dropped_session_is_taken_up_again(cluster: SparkCluster, database: Database) -> None:
     engine = cast("ServerEngine", database.engine)
     database.execute("SELECT 1")
-    connection = cast("SparkConnection", engine._pool.take())
+    connection = cast("SparkConnection", engine._take_connection())
     connection._client.close()
-    engine._pool.return_connection(connection, usable=True)
+    engine._return_connection(connection, usable=True)
     assert database.execute("SELECT count(*) FROM sold").rows == ((1,),)
 
 
