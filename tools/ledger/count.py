@@ -134,6 +134,7 @@ class _LedgerCounter:
     newest: NewestDate | None = None
     top: JoinPath | None = None
     distinct_sources: list[QuerySource] = field(default_factory=list[QuerySource])  # those whose rows no join repeats
+    # Of SELECTs' sources those of which no join leaves out rows, but for faults in the data.
     whole: dict[int, QuerySource] = field(default_factory=dict[int, QuerySource])
     may_repeat: bool = False  # whether rows that joins leave out would be there several times
 
@@ -322,7 +323,7 @@ class _LedgerCounter:
         outputs += ends
         row = self._count_by_inner_join(path, outputs, ends)
         numbers = map(to_int, row or self._run_select(path.build_select(outputs), path.scope)[0])
-        start = remaining = next(numbers)
+        remaining, by_design = next(numbers), 0
         asks_each = asks_for_each(self.question, self.name(path.subject))
         for step in path.steps:
             rows, number = next(numbers) if path.filters else remaining, next(numbers)
@@ -338,6 +339,7 @@ class _LedgerCounter:
                 kept, sets_aside = not left_out, left_out > 0
             lost = orphans if sets_aside else every
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
+            by_design += (0 if kept else left_out) - (lost if material else 0)
             if material and lost < MATERIAL * rows:
                 missing = [step.missing, *([path.make_reference_condition(step, expected)] if sets_aside else [])]
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], missing, value)
@@ -359,7 +361,7 @@ class _LedgerCounter:
                 item = self.name(step.before[0]), key_columns
                 self.nulls.append(MissingCount(*item, "unmatched", left_out - lost, of, rows))
         narrows = path.filters or path.subject_filters or any(step.conditions for step in path.steps)
-        if remaining and remaining == start and not narrows:
+        if remaining and not (by_design or narrows):
             self.whole[id(path.scope)] = path.subject
         all_rows = next(numbers, 0)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):

@@ -23,7 +23,7 @@ from .path import (
 )
 
 WholeSources = Mapping[int, QuerySource]
-"""The source of which no join of a scope leaves out a row, as was counted, by the scope's id."""
+"""The source of which no join of a scope leaves out rows, but for faults in the data, by the scope's id."""
 
 _Run = Callable[[exp.Select], Sequence[Sequence[Cell]]]
 
