@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
@@ -113,7 +114,7 @@ class ConversationStore:
     @contextmanager
     def _connect(self) -> Generator[Connection[dict[str, Any]]]:
         try:
-            import langgraph.checkpoint.postgres  # noqa: F401 - told here if it is missing
+            import_module("langgraph.checkpoint.postgres")  # told here if it is missing
             import psycopg
             from psycopg.rows import dict_row
         except ImportError as error:
