@@ -243,9 +243,12 @@ class ServerEngine:
     def _take_connection(self) -> ServerConnection:
         """Return a connection for one task."""
         self._raise_if_closed()
-        with suppress(IndexError):
+        return self._take_idle_connection() or self._backend.connect()
+
+    def _take_idle_connection(self) -> ServerConnection | None:
+        with suppress(IndexError):  # other threads take them too
             return self._idle.pop()
-        return self._backend.connect()
+        return None
 
     def _return_connection(self, connection: ServerConnection, *, usable: bool) -> None:
         """Keep a connection for the next task, or close it."""
@@ -257,6 +260,5 @@ class ServerEngine:
             self._close_idle_connections()
 
     def _close_idle_connections(self) -> None:
-        with suppress(IndexError):
-            while True:
-                self._idle.pop().close()
+        while connection := self._take_idle_connection():
+            connection.close()
