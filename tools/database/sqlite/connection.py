@@ -84,30 +84,13 @@ def _open_sqlite_connection(uri: str, setup_sql: str) -> sqlite3.Connection:
 
 def open_guarded_connection(path: Path, catalogue: FileCatalogue) -> QueryConnection:
     """Open a connection for queries, which reads only the visible names of a catalogue."""
-    if not catalogue.visibility.restricted:
-        reader = connect(path)
-        reader.sqlite.text_factory = str
-        return guard_connection(reader.sqlite, catalogue, reader.immutable)
-    uri = make_read_only_uri(path)
-    connection = _open_sqlite_connection(":memory:", f"PRAGMA encoding = '{catalogue.encoding}'")
+    uri, is_restricted = make_read_only_uri(path), catalogue.visibility.restricted
+    encoding_pragma = f"PRAGMA encoding = '{catalogue.encoding}'"
+    connection = _open_sqlite_connection(*((":memory:", encoding_pragma) if is_restricted else (uri, _QUERY_ONLY)))
     try:
-        confinement = confine_connection(connection, uri, catalogue)
+        confinement = confine_connection(connection, uri, catalogue) if is_restricted else None
         connection.execute(_QUERY_ONLY).close()
-    except BaseException:
-        connection.close()
-        raise
-    connection.text_factory = str
-    return guard_connection(connection, catalogue, "immutable=1" in uri, confinement)
-
-
-def guard_connection(
-    connection: sqlite3.Connection,
-    catalogue: FileCatalogue,
-    immutable: bool = False,
-    confinement: Confinement | None = None,
-) -> QueryConnection:
-    """Guard an open connection for queries; close the connection if that fails."""
-    try:
+        connection.text_factory = str
         declare_table_functions(connection)
         # Virtual tables declare themselves to SQLite when they are first used, with statements that the guard refuses.
         for entry in catalogue.visible:
@@ -119,7 +102,7 @@ def guard_connection(
     except BaseException:
         connection.close()
         raise
-    return QueryConnection(connection, guard, catalogue, immutable, confinement)
+    return QueryConnection(connection, guard, catalogue, "immutable=1" in uri, confinement)
 
 
 @contextmanager
