@@ -42,14 +42,6 @@ class StoreError(TableturnError):
 
 
 @dataclass(frozen=True)
-class SavedChat:
-    """A saved conversation, and the time of its last turn."""
-
-    name: str  # as `--thread` takes it
-    last_turn: datetime  # when its last turn was taken
-
-
-@dataclass(frozen=True)
 class ConversationStore:
     """The place where LangGraph's checkpoints are stored."""
 
@@ -153,14 +145,14 @@ class ConversationStore:
                 )
             yield name
 
-    def list_chats(self, database: str) -> list[SavedChat]:
-        """Return the saved conversations about a database, the most recently used first."""
+    def list_chats(self, database: str) -> dict[str, datetime]:
+        """Return the saved conversations about a database with the times of their last turns, the last used first."""
         query = "SELECT thread_id, max(checkpoint_id) FROM checkpoints GROUP BY thread_id ORDER BY 2 DESC"
         if self.is_on_postgres:
             with self._connect() as server:
                 rows = [tuple(row.values()) for row in server.execute(query)]
         elif not os.path.exists(self.location):
-            return []
+            return {}
         else:
             try:
                 with _open_read_only(Path(self.location)) as connection:
@@ -168,15 +160,14 @@ class ConversationStore:
             except sqlite3.Error as error:
                 raise SettingsError(f"cannot read the conversations in {self.location}: {error}") from None
         end = f"@{database}"
-        chats: list[SavedChat] = []
-        for name, last in rows:
-            if name.endswith(end):
-                digits = last.replace("-", "")  # a UUID of version 6 begins with its time, in 100 ns since 1582
-                offset = timedelta(microseconds=int(digits[:12] + digits[13:16], 16) // 10)
-                chats.append(
-                    SavedChat(name.removesuffix(end), datetime(1582, 10, 15, tzinfo=UTC).astimezone() + offset)
-                )
-        return chats
+        return {name.removesuffix(end): _read_uuid_time(last) for name, last in rows if name.endswith(end)}
+
+
+def _read_uuid_time(text: str) -> datetime:
+    """Return the time with which a UUID of version 6 begins, in 100 ns since 1582."""
+    digits = text.replace("-", "")
+    offset = timedelta(microseconds=int(digits[:12] + digits[13:16], 16) // 10)
+    return datetime(1582, 10, 15, tzinfo=UTC).astimezone() + offset
 
 
 def _try_advisory_lock(connection: Connection[dict[str, Any]], number: int) -> bool:

@@ -11,7 +11,7 @@ import ast
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -325,17 +325,8 @@ class Settings(MethodSettings):
     @property
     def limits(self) -> Limits:
         """The limits of one query."""
-        return Limits(
-            seconds=self.query_seconds,
-            rows=self.rows,
-            cell_bytes=self.cell_bytes,
-            result_bytes=self.result_bytes,
-            memory_bytes=self.query_memory_bytes,
-            disk_bytes=self.query_disk_bytes,
-            sql_bytes=self.sql_bytes,
-            estimated_rows=self.estimated_rows,
-            estimated_rows_per_day=self.estimated_rows_per_day,
-        )
+        own, names = vars(self), [limit.name for limit in fields(Limits)]
+        return Limits(**{name: own[name if name in own else f"query_{name}"] for name in names})
 
     @property
     def export_limits(self) -> Limits:

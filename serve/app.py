@@ -8,13 +8,11 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import Response
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from tableturn import __version__
@@ -94,7 +92,7 @@ def create_app(
     route, manager = make_mcp_route(lifecycle)
     app.router.routes.append(route)
     lifecycle.openers.append(manager.run)
-    files = _WebPageFiles(directory=PAGE, html=True)
+    files = StaticFiles(directory=PAGE, html=True)
     app.router.routes += [Route(path, files) for path in sorted(PAGE_PATHS)]  # any other path is an error
     return app
 
@@ -114,12 +112,3 @@ async def _open_server_with_retries(lifecycle: ServerLifecycle) -> None:
                 raise
             _log.warning("not started yet: %s", error)
             await asyncio.sleep(_BETWEEN_TRIES)
-
-
-class _WebPageFiles(StaticFiles):
-    """The static files of the web page, which browsers revalidate at each use."""
-
-    def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        reply = super().file_response(*args, **kwargs)
-        reply.headers["cache-control"] = "no-cache"
-        return reply

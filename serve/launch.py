@@ -111,17 +111,13 @@ def run_http_server(plan: ServerPlan, port_option: str = "--port") -> None:
 def _open_listening_socket(host: str, port: int, backlog: int, port_option: str) -> socket.socket:
     """Return a socket that listens at an address, for worker processes too."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(backlog)
+        listener = socket.create_server((host, port), family=family, backlog=backlog)
     except OSError as error:
-        listener.close()
         why = {errno.EADDRINUSE: "is in use", errno.EACCES: "is not allowed for this user"}.get(error.errno or 0)
         if why is not None:
             raise SettingsError(f"port {port} {why}: choose another with {port_option}") from None
-        raise SettingsError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from None
+        raise SettingsError(f"cannot listen at {host}, port {port}: {os.strerror(error.errno or 0)}") from None
     listener.set_inheritable(True)
     return listener
 

@@ -74,6 +74,8 @@ class RequestCheckMiddleware:
         async def send_with_security_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 reply = MutableHeaders(scope=message)
+                if self._is_free(scope):
+                    reply["cache-control"] = "no-cache"  # browsers look at each use whether a file of the page changed
                 for name, value in _HEADERS.items():
                     reply.setdefault(name, value)
                 if elsewhere:
@@ -90,7 +92,7 @@ class RequestCheckMiddleware:
     def _check_request(self, headers: Headers, scope: Scope) -> None:
         self._check_host_header(headers)
         self._check_origin_header(headers)
-        if scope["path"].removeprefix(scope.get("root_path", "")) not in self._free:
+        if not self._is_free(scope):
             # A name counts from a proxy alone: anybody could write it.
             address = scope["client"][0] if scope.get("client") else ""
             header = self._settings.user_header
@@ -99,6 +101,9 @@ class RequestCheckMiddleware:
         length, most = headers.get("content-length", ""), self._settings.limits.body_bytes
         if length.isdecimal() and (len(length) > 18 or int(length) > most):
             raise HTTPException(413, f"the request's body has more than {most:,} bytes")
+
+    def _is_free(self, scope: Scope) -> bool:
+        return scope["path"].removeprefix(scope.get("root_path", "")) in self._free
 
     def _check_host_header(self, headers: Headers) -> None:
         values = headers.getlist("host")

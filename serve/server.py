@@ -105,14 +105,6 @@ class Server:
             await self.agent.adelete_thread(thread)
         await self.store.run(self.store.erase_deleted_data)
 
-    async def delete_expired_conversations(self) -> None:
-        """Delete conversations older than the retention time."""
-        days = self.settings.limits.retention_days
-        if days is None:
-            return
-        database = self.sign_in.make_owner(Identity()).database
-        await self.delete_checkpoints(await self.store.run(self.store.delete_unused_threads, database, days))
-
 
 @dataclass(frozen=True)
 class Asker:
@@ -332,9 +324,11 @@ class ServerLifecycle:
 
 
 async def _delete_expired_periodically(server: Server) -> None:
-    while True:
+    days, database = server.settings.limits.retention_days, server.sign_in.make_owner(Identity()).database
+    while days is not None:
         try:
-            await server.delete_expired_conversations()
+            ids = await server.store.run(server.store.delete_unused_threads, database, days)
+            await server.delete_checkpoints(ids)
         except Exception:  # noqa: BLE001 - what is tidied an hour later is no harm
             _log.exception("old conversations could not be deleted")
         await asyncio.sleep(_TIDY_SECONDS)

@@ -22,24 +22,8 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from sqlalchemy import (
-    JSON,
-    Connection,
-    Engine,
-    Table,
-    Text,
-    and_,
-    case,
-    cast,
-    create_engine,
-    delete,
-    event,
-    func,
-    insert,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sa
+from sqlalchemy import event
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from ..agent import Answer
@@ -210,7 +194,7 @@ class TurnStore:
         """Close the store; turns that still run on this worker count as lost."""
         with suppress(StoreError):
             self._store_token_usage()
-        self._execute(delete(WORKERS).where(WORKERS.c.id == self.worker))
+        self._execute(sa.delete(WORKERS).where(WORKERS.c.id == self.worker))
         self._release_resources()
 
     def _release_resources(self) -> None:
@@ -219,7 +203,7 @@ class TurnStore:
         self._folder.cleanup()
 
     @contextmanager
-    def _open_transaction(self) -> Generator[Connection]:
+    def _open_transaction(self) -> Generator[sa.Connection]:
         """Begin a transaction."""
         with _translate_database_errors(), self._engine.begin() as connection:
             yield connection
@@ -229,9 +213,10 @@ class TurnStore:
         with self._open_transaction() as connection:
             return [connection.execute(statement).rowcount for statement in statements][-1]
 
-    def _update(self, table: Table, owner: Owner, id_: str, *conditions: ColumnElement[bool], **values: Any) -> None:
+    def _update(self, table: sa.Table, owner: Owner, id_: str, *conditions: ColumnElement[bool], **values: Any) -> None:
         """Change columns of a person's thread or turn."""
-        self._execute(update(table).where(table.c.id == id_, _match_owner(table, owner), *conditions).values(**values))
+        where = table.c.id == id_, _match_owner(table, owner), *conditions
+        self._execute(sa.update(table).where(*where).values(**values))
 
     def _fetch_rows(self, query: Executable) -> Sequence[Row[Any]]:
         with _translate_database_errors(), self._read_engine.connect() as connection:
@@ -241,8 +226,8 @@ class TurnStore:
         """Record that this worker is alive."""
         now = time.time()
         with self._open_transaction() as connection:
-            if not connection.execute(update(WORKERS).where(WORKERS.c.id == self.worker).values(seen=now)).rowcount:
-                connection.execute(insert(WORKERS).values(id=self.worker, seen=now))
+            if not connection.execute(sa.update(WORKERS).where(WORKERS.c.id == self.worker).values(seen=now)).rowcount:
+                connection.execute(sa.insert(WORKERS).values(id=self.worker, seen=now))
         self._store_token_usage()
         if self._unscrubbed:
             self.erase_deleted_data()
@@ -263,9 +248,9 @@ class TurnStore:
                     key = {"day": _get_today_in_utc(), "worker": self.worker + _hash_person_name(person)}
                     counts = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
                     sums = {name: USAGE.c[name] + count for name, count in counts.items()}
-                    if not connection.execute(update(USAGE).filter_by(**key).values(**sums)).rowcount:
-                        connection.execute(delete(USAGE).where(USAGE.c.day < _get_today_in_utc()))
-                        connection.execute(insert(USAGE).values(**key, **counts))
+                    if not connection.execute(sa.update(USAGE).filter_by(**key).values(**sums)).rowcount:
+                        connection.execute(sa.delete(USAGE).where(USAGE.c.day < _get_today_in_utc()))
+                        connection.execute(sa.insert(USAGE).values(**key, **counts))
         except StoreError:
             for person, usage in spending.items():
                 self.add_token_usage(usage, person)
@@ -285,40 +270,40 @@ class TurnStore:
 
     def count_turns_elsewhere(self, person: str | None = None) -> int:
         """Return the number of running turns on other workers, of one person or all."""
-        rows = self._fetch_rows(select(TURNS.c.person).where(RUNNING, TURNS.c.worker != self.worker))
+        rows = self._fetch_rows(sa.select(TURNS.c.person).where(RUNNING, TURNS.c.worker != self.worker))
         return sum(person in (None, name) for (name,) in rows)
 
     def _list_running_turns(self, *conditions: ColumnElement[bool]) -> tuple[str, ...]:
-        return tuple(id_ for (id_,) in self._fetch_rows(select(TURNS.c.id).where(RUNNING, *conditions)))
+        return tuple(id_ for (id_,) in self._fetch_rows(sa.select(TURNS.c.id).where(RUNNING, *conditions)))
 
     def mark_turn_as_lost(self, id_: str) -> None:
         """Mark a running turn as lost."""
-        self._execute(update(TURNS).where(TURNS.c.id == id_, RUNNING).values(status="lost", ended=time.time()))
+        self._execute(sa.update(TURNS).where(TURNS.c.id == id_, RUNNING).values(status="lost", ended=time.time()))
 
     def mark_orphaned_turns_as_lost(self) -> int:
         """Mark the running turns of dead workers as lost; return the number of turns."""
         now = time.time()
-        live_workers = select(WORKERS.c.id).where(WORKERS.c.seen > now - WORKER_SECONDS)
-        orphans = update(TURNS).where(RUNNING, TURNS.c.worker.not_in(live_workers), TURNS.c.begun < now - 1)
-        dead_workers = delete(WORKERS).where(WORKERS.c.seen < now - 60 * WORKER_SECONDS)
+        live_workers = sa.select(WORKERS.c.id).where(WORKERS.c.seen > now - WORKER_SECONDS)
+        orphans = sa.update(TURNS).where(RUNNING, TURNS.c.worker.not_in(live_workers), TURNS.c.begun < now - 1)
+        dead_workers = sa.delete(WORKERS).where(WORKERS.c.seen < now - 60 * WORKER_SECONDS)
         return self._execute(dead_workers, orphans.values(status="lost", ended=now))
 
     def end_session(self, id_: str, until: float) -> None:
         """End a browser session on all workers."""
         now = time.time()
         with self._open_transaction() as connection:
-            connection.execute(delete(ENDED_SESSIONS).where(ENDED_SESSIONS.c.until < now))
-            if connection.execute(select(ENDED_SESSIONS.c.id).where(ENDED_SESSIONS.c.id == id_)).first() is None:
-                connection.execute(insert(ENDED_SESSIONS).values(id=id_, until=until))
+            connection.execute(sa.delete(ENDED_SESSIONS).where(ENDED_SESSIONS.c.until < now))
+            if connection.execute(sa.select(ENDED_SESSIONS.c.id).where(ENDED_SESSIONS.c.id == id_)).first() is None:
+                connection.execute(sa.insert(ENDED_SESSIONS).values(id=id_, until=until))
 
     def is_session_ended(self, id_: str) -> bool:
         """Whether a browser session was ended before it expired."""
-        return bool(self._fetch_rows(select(ENDED_SESSIONS.c.id).where(ENDED_SESSIONS.c.id == id_)))
+        return bool(self._fetch_rows(sa.select(ENDED_SESSIONS.c.id).where(ENDED_SESSIONS.c.id == id_)))
 
     def add_thread(self, owner: Owner, title: str = "") -> Thread:
         """Add a conversation."""
         thread = Thread(uuid.uuid4().hex, title, now := time.time(), now)
-        self._execute(insert(THREADS).values(**vars(owner), **vars(thread)))
+        self._execute(sa.insert(THREADS).values(**vars(owner), **vars(thread)))
         return thread
 
     def list_threads(
@@ -335,17 +320,17 @@ class TurnStore:
 
         Filter by `search` in titles, and in questions and answers that the person may see; `listed` omits hidden ones.
         """
-        has_turns = select(TURNS.c.id).where(TURNS.c.thread == THREADS.c.id).exists()
+        has_turns = sa.select(TURNS.c.id).where(TURNS.c.thread == THREADS.c.id).exists()
         query = _THREAD.where(_match_owner(THREADS, owner), has_turns).order_by(THREADS.c.changed.desc())
         if search:
             answer: Any = TURNS.c.answer
             words = THREADS.c.title.icontains(search, autoescape=True)
             if self._engine.dialect.name == "postgresql":  # reads nothing of a JSON value that has a U+0000 in it
-                answer = cast(func.replace(cast(answer, Text), r"\u0000", r"\ufffd"), JSON)
+                answer = sa.cast(sa.func.replace(sa.cast(answer, sa.Text), r"\u0000", r"\ufffd"), sa.JSON)
             # An answer's own sentence, and the model's before its places are filled.
             texts = (TURNS.c.question, answer["text"].as_string(), answer["sentence", "say"].as_string())
-            match = or_(*(text.icontains(search, autoescape=True) for text in texts))
-            turns = select(TURNS.c.thread, answer["rights"], TURNS.c.rights, answer.is_not(None))
+            match = sa.or_(*(text.icontains(search, autoescape=True) for text in texts))
+            turns = sa.select(TURNS.c.thread, answer["rights"], TURNS.c.rights, answer.is_not(None))
             turns = turns.where(_match_owner(TURNS, owner), match).order_by(TURNS.c.begun.desc()).limit(_BATCH_SIZE)
             rows: Any = self._fetch_rows(turns)
             ids = {
@@ -396,14 +381,14 @@ class TurnStore:
         with self._open_transaction() as connection:
             if request.door:
                 thread = Thread(turn.thread, turn.question[:200], turn.begun, turn.begun)
-                connection.execute(insert(THREADS).values(**vars(request.owner), **vars(thread), chat=request.door))
+                connection.execute(sa.insert(THREADS).values(**vars(request.owner), **vars(thread), chat=request.door))
             elif turn.thread:
-                statement = update(THREADS).where(THREADS.c.id == turn.thread, _match_owner(THREADS, request.owner))
-                title = case((THREADS.c.title == "", turn.question[:200]), else_=THREADS.c.title)
+                statement = sa.update(THREADS).where(THREADS.c.id == turn.thread, _match_owner(THREADS, request.owner))
+                title = sa.case((THREADS.c.title == "", turn.question[:200]), else_=THREADS.c.title)
                 if not connection.execute(statement.values(changed=turn.begun, title=title)).rowcount:
                     raise NotThere(f"there is no thread {turn.thread[:64]!r}")
             try:
-                connection.execute(insert(TURNS).values(self._make_turn_row(request.owner, turn)))
+                connection.execute(sa.insert(TURNS).values(self._make_turn_row(request.owner, turn)))
             except IntegrityError:
                 raise Busy("this conversation is answering a question: wait for the answer, or stop it") from None
         return turn
@@ -417,7 +402,7 @@ class TurnStore:
         ended_turn = replace(turn, answer=answer, **values)
         if answer is not None:
             values["answer"] = dump(answer)
-        if not self._execute(update(TURNS).where(TURNS.c.id == turn.id).values(**values)):
+        if not self._execute(sa.update(TURNS).where(TURNS.c.id == turn.id).values(**values)):
             raise NotThere("this conversation was deleted while its turn ran")
         return ended_turn
 
@@ -425,11 +410,12 @@ class TurnStore:
         """Store an answer as a new turn in the thread of an earlier turn; return the new turn's id."""
         id_, now = uuid.uuid4().hex, time.time()
         with self._open_transaction() as connection:
-            if connection.execute(select(TURNS.c.id).where(TURNS.c.id == earlier.id).with_for_update()).first() is None:
+            query = sa.select(TURNS.c.id).where(TURNS.c.id == earlier.id).with_for_update()
+            if connection.execute(query).first() is None:
                 raise NotThere("this conversation was deleted while the query ran")
             again: dict[str, Any] = {"rights": answer.rights, "wording": earlier.wording}
             turn = StoredTurn(id_, earlier.thread, answer.question, "", "answered", now, now, answer, **again)
-            connection.execute(insert(TURNS).values(self._make_turn_row(owner, turn)))
+            connection.execute(sa.insert(TURNS).values(self._make_turn_row(owner, turn)))
         return id_
 
     def _make_turn_row(self, owner: Owner, turn: StoredTurn) -> dict[str, Any]:
@@ -459,7 +445,7 @@ class TurnStore:
     def list_wrong_answers(self, database: str) -> list[WrongAnswer]:
         """Return the answers that anybody marked as wrong, earliest first."""
         columns = (TURNS.c.id, TURNS.c.begun, TURNS.c.person, TURNS.c.question, TURNS.c.answer, TURNS.c.feedback)
-        query = select(*columns).where(TURNS.c.database == database, TURNS.c.feedback.is_not(None))
+        query = sa.select(*columns).where(TURNS.c.database == database, TURNS.c.feedback.is_not(None))
         rows: Any = self._fetch_rows(query.order_by(TURNS.c.begun))
         notes = {id_: (answer and answer["sql"], note) for id_, *_, answer, note in rows}
 
@@ -480,7 +466,7 @@ class TurnStore:
     def delete_threads(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
         """Delete one or all conversations of a person; return the ids of those deleted."""
         with self._open_transaction() as connection:
-            threads = delete(THREADS).where(
+            threads = sa.delete(THREADS).where(
                 _match_owner(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
             )
             # Without its thread no turn begins: what runs now is all that there will be.
@@ -488,23 +474,23 @@ class TurnStore:
             if thread is not None and not ids:
                 raise NotThere(f"there is no thread {thread[:64]!r}")
             turns = _make_turns_condition(owner, thread)
-            if connection.execute(select(TURNS.c.id).where(turns, RUNNING)).first() is not None:
+            if connection.execute(sa.select(TURNS.c.id).where(turns, RUNNING)).first() is not None:
                 raise Busy("a turn of this conversation is still running: try again in a moment")
-            connection.execute(delete(TURNS).where(turns))
+            connection.execute(sa.delete(TURNS).where(turns))
         self._unscrubbed = True
         return ids
 
     def delete_unused_threads(self, database: str, days: float) -> tuple[str, ...]:
         """Delete conversations not used for `days` days; return the ids of those deleted."""
         cutoff = time.time() - days * 86_400
-        busy_threads = select(TURNS.c.thread).where(RUNNING)
-        condition = and_(THREADS.c.database == database, THREADS.c.changed < cutoff, THREADS.c.id.not_in(busy_threads))
+        busy_threads = sa.select(TURNS.c.thread).where(RUNNING)
+        old = THREADS.c.database == database, THREADS.c.changed < cutoff, THREADS.c.id.not_in(busy_threads)
         with self._open_transaction() as connection:
-            ids = tuple(connection.execute(delete(THREADS).where(condition).returning(THREADS.c.id)).scalars())
+            ids = tuple(connection.execute(sa.delete(THREADS).where(*old).returning(THREADS.c.id)).scalars())
             for start in range(0, len(ids), _BATCH_SIZE):
-                connection.execute(delete(TURNS).where(TURNS.c.thread.in_(ids[start : start + _BATCH_SIZE])))
-            single_turns = and_(TURNS.c.thread == "", TURNS.c.begun < cutoff, TURNS.c.database == database)
-            connection.execute(delete(TURNS).where(single_turns, TURNS.c.status != "running"))
+                connection.execute(sa.delete(TURNS).where(TURNS.c.thread.in_(ids[start : start + _BATCH_SIZE])))
+            single_turns = sa.and_(TURNS.c.thread == "", TURNS.c.begun < cutoff, TURNS.c.database == database)
+            connection.execute(sa.delete(TURNS).where(single_turns, TURNS.c.status != "running"))
         self._unscrubbed = True
         return ids
 
@@ -524,11 +510,12 @@ class TurnStore:
 
     def count_tokens_today(self, person: str | None = None) -> tuple[int, int]:
         """Return today's counts (UTC) of prompt and completion tokens, of one person or all."""
-        sums = (func.coalesce(func.sum(column), 0) for column in (USAGE.c.prompt_tokens, USAGE.c.completion_tokens))
+        counts = USAGE.c.prompt_tokens, USAGE.c.completion_tokens
+        sums = (sa.func.coalesce(sa.func.sum(count), 0) for count in counts)
         with self._lock:
             pending = sum((usage for name, usage in self._spending.items() if person in (None, name)), Usage())
         condition = USAGE.c.worker.endswith("" if person is None else _hash_person_name(person))
-        row: Any = self._fetch_rows(select(*sums).where(USAGE.c.day == _get_today_in_utc(), condition))[0]
+        row: Any = self._fetch_rows(sa.select(*sums).where(USAGE.c.day == _get_today_in_utc(), condition))[0]
         return int(row[0]) + pending.prompt_tokens, int(row[1]) + pending.completion_tokens
 
 
@@ -552,10 +539,10 @@ def _translate_database_errors() -> Generator[None]:
         raise StoreError(f"{UNREACHABLE}: {reason}") from None
 
 
-def _create_store_engine(url: str) -> Engine:
+def _create_store_engine(url: str) -> sa.Engine:
     if not url.startswith("sqlite"):
-        return create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=8)
-    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
+        return sa.create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=8)
+    engine = sa.create_engine(url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
 
     @event.listens_for(engine, "connect")
     def configure_connection(connection: Any, record: Any) -> None:  # pyright: ignore[reportUnusedFunction]
@@ -564,7 +551,7 @@ def _create_store_engine(url: str) -> Engine:
         connection.execute("PRAGMA secure_delete = ON")
 
     @event.listens_for(engine, "begin")
-    def begin_transaction(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction]
+    def begin_transaction(connection: sa.Connection) -> None:  # pyright: ignore[reportUnusedFunction]
         # A writer waits for its turn when it begins: once it has read, it could not wait any more.
         reading = connection.get_execution_options().get("reading")
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
@@ -572,17 +559,17 @@ def _create_store_engine(url: str) -> Engine:
     return engine
 
 
-def _match_owner(table: Table, owner: Owner) -> ColumnElement[bool]:
-    return and_(table.c.person == owner.person, table.c.database == owner.database)
+def _match_owner(table: sa.Table, owner: Owner) -> ColumnElement[bool]:
+    return sa.and_(table.c.person == owner.person, table.c.database == owner.database)
 
 
 def _make_turns_condition(owner: Owner, thread: str | None) -> ColumnElement[bool]:
     condition = _match_owner(TURNS, owner)
-    return condition if thread is None else and_(condition, TURNS.c.thread == thread)
+    return condition if thread is None else sa.and_(condition, TURNS.c.thread == thread)
 
 
-_THREAD = select(*(THREADS.c[field.name] for field in fields(Thread)))
-_TURN = select(*(TURNS.c[field.name] for field in fields(StoredTurn)))
+_THREAD = sa.select(*(THREADS.c[field.name] for field in fields(Thread)))
+_TURN = sa.select(*(TURNS.c[field.name] for field in fields(StoredTurn)))
 
 
 def _convert_row_to_turn(row: Sequence[Any]) -> StoredTurn:

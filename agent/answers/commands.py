@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from ...tools.database import Cancellation
 from ...tools.errors import ExampleRefused, SettingsError
@@ -57,15 +58,12 @@ class ConversationAnswers:
     def correct(self, item: NumberedAnswer, right: Answer) -> Answer:
         """Store the right answer under the next number, and under that of the wrong one: nobody approves that now."""
         right = self.take(right, wording=item.wording)
-        self._replace(item, replace(item, answer=right, why=None))
+        self.update(item, answer=right, why=None)
         return right
 
-    def remember_wording(self, item: NumberedAnswer, wording: str) -> None:
-        """Remember the question that an answer is saved for: a correction of it takes the same."""
-        self._replace(item, replace(item, wording=wording or item.wording))
-
-    def _replace(self, item: NumberedAnswer, new: NumberedAnswer) -> None:
-        self.history = [new if each is item else each for each in self.history]
+    def update(self, item: NumberedAnswer, **fields: Any) -> None:
+        """Change fields of an answer under its number."""
+        self.history = [replace(each, **fields) if each is item else each for each in self.history]
 
     def choose_wording(self, item: NumberedAnswer) -> str:
         """Return the question to save an answer under; empty for the answer's own question."""
@@ -120,7 +118,7 @@ def _approve_answer(answers: ConversationAnswers, args: str, *, shared: bool = F
         original, advice = item.answer.question, _explain_approval(item.answer)
         raise ExampleRefused(f"not saved yet: {original!r} follows earlier questions: {advice}")
     saved = verbs.approve(item.answer, answers.resources, question=question, shared=shared)
-    answers.remember_wording(item, question)
+    answers.update(item, wording=question or item.wording)  # a correction of it takes the same
     return _format_saved(answers, saved)
 
 

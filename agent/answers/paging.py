@@ -142,7 +142,9 @@ class _StoredResult:
         with self._lock:
             self._database.execute("BEGIN")
             self._database.executemany(
-                f"INSERT INTO rows VALUES ({marks})", [tuple(map(_convert_cell_for_sqlite, row)) for row in rows]
+                f"INSERT INTO rows VALUES ({marks})",
+                # An integer that is too large for SQLite becomes text.
+                ([str(c) if isinstance(c, int) and abs(c) > _LARGEST_INTEGER else c for c in row] for row in rows),
             )
             self._database.execute("COMMIT")
         (pages,), (size,) = (self._database.execute(f"PRAGMA page_{pragma}").fetchone() for pragma in ("count", "size"))
@@ -304,8 +306,3 @@ def _parse_duration_seconds(cell: Any) -> float | None:
     period = ((int(years or 0) * 12 + int(months or 0)) * 30 + int(days or 0)) * 86_400
     clock = int(hours or 0) * 3_600 + int(minutes or 0) * 60 + float(seconds or 0)
     return period + (-clock if sign == "-" else clock)
-
-
-def _convert_cell_for_sqlite(cell: Any) -> Any:
-    """Convert a cell for SQLite: an integer that is too large becomes text."""
-    return str(cell) if isinstance(cell, int) and abs(cell) > _LARGEST_INTEGER else cell

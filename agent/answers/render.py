@@ -115,9 +115,9 @@ def render_answer_html(answer: Answer) -> str:
 
     No script, nothing from a network.
     """
-    parts = [f"<b>{_escape_html(answer.question)}</b>"]
+    parts, labels = [f"<b>{_escape_html(answer.question)}</b>"], answer.labels
     if answer.rephrased not in ("", answer.question):
-        parts.append(f'<div style="{_QUIET}">{answer.labels.say("read_as")} {_escape_html(answer.rephrased)}</div>')
+        parts.append(f'<div style="{_QUIET}">{labels.say("read_as")} {_escape_html(answer.rephrased)}</div>')
     parts.append(f"<p>{_escape_html(answer.text).replace(chr(10), '<br>')}</p>")
     parts += [f'<div style="{_QUIET}">{_escape_html(text)}</div>' for text in (answer.certainty, answer.trust) if text]
     parts += [f"<div>{_escape_html(choice)}</div>" for choice in number_choices(answer.choices)]
@@ -128,8 +128,11 @@ def render_answer_html(answer: Answer) -> str:
     if chart := _render_chart_html(answer):
         parts.append(chart)
     if lines := list_basis_lines(answer):
-        parts.append(_render_details_html(answer.labels.say("what_this_rests_on"), lines))
-    parts.append(_render_details_html(answer.labels.say("how_this_came_about"), _list_answer_steps(answer)))
+        parts.append(_render_details_html(labels.say("what_this_rests_on"), lines))
+    steps = [f"{format_answer_cost(answer, labels)}, {answer.model}", *filter(None, [answer.explanation])]
+    steps += [f"{labels.say('page_query')} {line}" for line in _list_attempts(answer)]
+    steps += [f"{labels.say('notes')}: {labels.translate(note)}" for note in answer.notes]
+    parts.append(_render_details_html(labels.say("how_this_came_about"), steps))
     return f'<div class="tableturn-answer" style="{_BOX}">{"".join(parts)}</div>'
 
 
@@ -180,15 +183,6 @@ def _render_chart_html(answer: Answer) -> str:
 def _render_details_html(summary: str, lines: Sequence[str]) -> str:
     items = "".join(f"<div>{_escape_html(line)}</div>" for line in lines)
     return f'<details style="{_QUIET}"><summary>{summary}</summary>{items}</details>'
-
-
-def _list_answer_steps(answer: Answer) -> list[str]:
-    """Return lines on the cost, the meaning, the queries tried and the notes."""
-    labels = answer.labels
-    lines = [f"{format_answer_cost(answer, labels)}, {answer.model}"]
-    lines += [answer.explanation] if answer.explanation else []
-    lines += [f"{labels.say('page_query')} {line}" for line in _list_attempts(answer)]
-    return [*lines, *(f"{labels.say('notes')}: {labels.translate(note)}" for note in answer.notes)]
 
 
 def _list_attempts(answer: Answer) -> Iterator[str]:

@@ -130,7 +130,10 @@ def show_answer(
     if text:
         console.print(Text(sanitize_text(text), style="bold" if answer.answered else "bold yellow"))
     drawing = answer.drawn if answer.answered and answer.asks_for_chart else None
-    if not _is_result_in_text(answer, brief) and (drawing is None or drawing.kind != "bar"):
+    # The text alone gives the result if there are no rows, or one NULL, or, if `brief`, any single cell.
+    cells = [cell for row in format_rows(answer.rows[:2], answer.formats) for cell in row]
+    is_in_text = cells in ([], [None]) or (brief and len(cells) == 1 and str(cells[0]) in text)
+    if not is_in_text and (drawing is None or drawing.kind != "bar"):
         caption += f"; {labels.say('more_shows')}" if caption and brief and console.is_terminal else ""
         hint = "/wide: all columns" if brief else ""
         console.print(TerminalTable(answer.headings, answer.rows[:limit], caption, answer.formats, hint))
@@ -164,12 +167,6 @@ def show_answer(
         console.print(Text(sanitize_text(answer.explanation)))
     if explain and facts:
         console.print(render_answer_reasons(answer))
-
-
-def _is_result_in_text(answer: Answer, brief: bool) -> bool:
-    """Whether the text alone gives the result: no rows, NULL or, if `brief`, any single cell."""
-    cells = [cell for row in format_rows(answer.rows[:2], answer.formats) for cell in row]
-    return cells in ([], [None]) or (brief and len(cells) == 1 and str(cells[0]) in answer.text)
 
 
 def render_answer_reasons(answer: Answer, why: AnswerBackground | None = None) -> RenderableType:

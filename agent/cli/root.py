@@ -41,10 +41,8 @@ NAME = "tableturn.toml"  # the file, in the folder that the command is run in an
 
 _FORMATS = ("table", "csv", "json", "jsonl", "md")
 
-_OPTIONS = {"database": "--db", "model": "--model", "format": "--format"}
-"""Keys, and the options that they stand for. No base URL: a file of somebody else's folder could send keys there."""
-
-_EXAMPLES = {"database": "shop.db", "model": "openai:gpt-5-mini", "format": "table"}
+_OPTIONS = {"database": ("--db", "shop.db"), "model": ("--model", "openai:gpt-5-mini"), "format": ("--format", "table")}
+"""Keys, with their options and an example. No base URL: a file of somebody else's folder could send keys there."""
 
 _APART = (["examples", "import"], ["examples", "search"])  # commands that do something else where there is a database
 
@@ -57,25 +55,17 @@ def make_default_map(root: Any, ctx: Any, words: list[str]) -> dict[str, Any]:
         if inner is None:
             break
         command, path = inner, [*path, word]
-    taken = {param.name: option for param in command.params for option in param.opts if option in _OPTIONS.values()}
+    taken = {param.name: key for param in command.params for key, (name, _) in _OPTIONS.items() if name in param.opts}
     if not taken or path in _APART:
         return {}
-    options = collect_default_options()
-    defaults: dict[str, Any] = {name: options[option] for name, option in taken.items() if option in options}
+    # What is given on the command line wins, then the environment, then the folder's file, then the person's.
+    options = read_default_options(config_folder() / NAME) | read_default_options(Path(NAME))
+    if os.environ.get("TABLETURN_MODEL"):
+        options.pop("model", None)
+    defaults: dict[str, Any] = {name: options[key] for name, key in taken.items() if key in options}
     for word in reversed(path):
         defaults = {word: defaults}
     return defaults
-
-
-def collect_default_options() -> dict[str, str]:
-    """Return the default options from all files `tableturn.toml`.
-
-    What is given on the command line wins, then the environment, then the folder's file, then the person's.
-    """
-    options = read_default_options(config_folder() / NAME) | read_default_options(Path(NAME))
-    if os.environ.get("TABLETURN_MODEL"):
-        options.pop("--model", None)
-    return options
 
 
 def read_default_options(path: Path) -> dict[str, str]:
@@ -85,12 +75,12 @@ def read_default_options(path: Path) -> dict[str, str]:
         if name not in _OPTIONS:
             raise SettingsError(f"{path}: unknown key {name!r}; known keys: {', '.join(_OPTIONS)}")
         if not isinstance(value, str) or not value:
-            raise SettingsError(f"{path}: {name} must be text, as in {name} = {_EXAMPLES[name]!r}, not {value!r}")
+            raise SettingsError(f"{path}: {name} must be text, as in {name} = {_OPTIONS[name][1]!r}, not {value!r}")
     if options.get("format", "table") not in _FORMATS:
         raise SettingsError(f"{path}: format must be one of {', '.join(_FORMATS)}, not {options['format']!r}")
     if "://" not in (database := options.get("database", "://")):
         options["database"] = str(path.parent / Path(database).expanduser())  # a path is meant from the file's folder
-    return {_OPTIONS[name]: value for name, value in options.items()}
+    return options
 
 
 class RootCommandGroup(TyperGroup):

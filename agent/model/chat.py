@@ -39,6 +39,8 @@ class TranslatorOptions(NamedTuple):
     max_output_tokens: int | None = 4_000  # a reply cut there is asked for once more with twice as many
     temperature: float | None = 0.0  # of sampling; None leaves the model's own. 0 as in CREDIT-SQL 4.2.
     simplify_temperature: float | None = None  # 1.0 in the revision chain (4.1.1); None for `temperature`
+    request_seconds: float = 60.0  # that one request may stay silent
+    request_retries: int = 2
 
     @classmethod
     def of(cls, settings: Settings) -> TranslatorOptions:

@@ -311,7 +311,11 @@ def find_answer_basis(
     if attempt is None or attempt.result is None or query is None or len(query.sql) > _LONGEST:
         return None
     try:
-        origin = _get_origin(attempt, knowledge, run)
+        origin: Origin = "definition" if any(entry.sql for entry in knowledge) else "generated"
+        if run.translator.name == "offline":
+            origin = "offline"
+        if attempt.source == "verified" or attempt.source == "edited":
+            origin = attempt.source
         basis = build_query_basis(query, get_full_question(turn), turn.values, origin=origin, labels=labels)
     except SQLParseError:
         return None
@@ -336,11 +340,3 @@ def find_answer_basis(
         ),
         readings=readings.line,
     )
-
-
-def _get_origin(attempt: Attempt, knowledge: Sequence[UsedKnowledge], run: Run) -> Origin:
-    if attempt.source in ("verified", "edited"):
-        return "verified" if attempt.source == "verified" else "edited"
-    if run.translator.name == "offline":
-        return "offline"
-    return "definition" if any(entry.sql for entry in knowledge) else "generated"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar
 from weakref import WeakSet
 
 from ...tools.database import Database, Identity, Session
@@ -145,14 +145,9 @@ def make_translator_factory(
     """Return a function from settings to a translator; without a model, the result is None."""
 
     @lru_cache(maxsize=32)
-    def make_cached_translator(options: TranslatorOptions, seconds: float, retries: int) -> PromptedTranslator | None:
-        chat_model = resolve_model(model, base_url=base_url, timeout=seconds, max_retries=retries)
+    def make_translator(options: TranslatorOptions) -> PromptedTranslator | None:
+        timeout, retries = options.request_seconds, options.request_retries
+        chat_model = resolve_model(model, base_url=base_url, timeout=timeout, max_retries=retries)
         return None if chat_model is None else PromptedTranslator(chat_model, options)
 
-    @lru_cache(maxsize=32)
-    def get_translator(settings: Settings) -> PromptedTranslator | None:
-        how = TranslatorOptions.of(settings)
-        return make_cached_translator(how, settings.request_seconds, settings.request_retries)
-
-    # Frozen models can be hashed, which their type does not say.
-    return cast("Callable[[Settings], PromptedTranslator | None]", get_translator)
+    return lambda settings: make_translator(TranslatorOptions.of(settings))

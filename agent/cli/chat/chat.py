@@ -78,8 +78,8 @@ class AnswerPages:
         """Load a page of `count` rows that starts at row `first`, counted from 0."""
         last = first + count
         view, cap = PageRequest(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
-        with cancel_on_interrupt() as stop:
-            page = self.results.read_page(PagedAnswer("", self.answer, chat.resources, min(last, cap), cap, stop), view)
+        paged = PagedAnswer("", self.answer, chat.resources, min(last, cap), cap, chat.cancellation)
+        page = self.results.read_page(paged, view)
         if not page.rows:
             raise SettingsError(f"there are no more rows to show: the last is row {page.total:,}")
         self.now = page

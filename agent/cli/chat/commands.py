@@ -54,8 +54,7 @@ def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
     if args == "edit":
         args = chat.draft = _edit_sql_in_editor(chat.draft or _get_answer_sql(answer, "edit"))
     try:
-        with cancel_on_interrupt() as cancellation:
-            result = chat.take(verbs.rerun(answer, "" if args == "run" else args, chat.resources, cancellation))
+        result = chat.take(verbs.rerun(answer, "" if args == "run" else args, chat.resources, chat.cancellation))
     except (TableturnError, KeyboardInterrupt):
         if chat.draft:
             warn("your query is saved: /sql edit opens it again")
@@ -129,8 +128,7 @@ def _export_answer_rows(chat: ChatSession, args: str) -> str:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
     answer, path = chat.choose("", "export")[0].answer, Path(args).expanduser()
     is_there = path.exists()
-    with cancel_on_interrupt() as cancellation:
-        result = verbs.export(answer, chat.resources, path, cancellation=cancellation)
+    result = verbs.export(answer, chat.resources, path, cancellation=chat.cancellation)
     return f"{format_export(result, args)}{'; the file that was there is replaced' if is_there else ''}"
 
 
@@ -223,8 +221,7 @@ def _format_row_count_time(schema: Schema) -> str:
 
 
 def _show_values(chat: ChatSession, args: str) -> RenderableType:
-    with cancel_on_interrupt() as cancellation:
-        table = verbs.values(args, chat.resources, cancellation)
+    table = verbs.values(args, chat.resources, chat.cancellation)
     note = f"only the first {len(table.rows)}; name a value to find others" if table.truncated else ""
     return TerminalTable((table.columns[0], "rows"), table.rows, note)
 
@@ -256,16 +253,6 @@ def _correct_answer(chat: ChatSession, args: str) -> CommandResult:
     return NextQuestion(turn.question, turn.notes, turn.wording)
 
 
-def _teach_cancellable(name: str) -> Callable[[ChatSession, str], CommandResult]:
-    """Return a command that runs the SQL of a definition, which Ctrl-C ends."""
-
-    def run(chat: ChatSession, args: str) -> CommandResult:
-        with cancel_on_interrupt() as chat.cancellation:
-            return RUN[name](chat, args)
-
-    return run
-
-
 def _undo_last_turn(chat: ChatSession, args: str) -> str:
     labels = chat.labels
     words = chat.undo()
@@ -285,7 +272,7 @@ def _list_saved_conversations(chat: ChatSession, args: str) -> str:
     if not chats:
         how = "this chat will be saved after its first turn" if chat.store else "use tableturn chat --thread NAME"
         return f"there is no saved conversation with this database yet: {how}"
-    lines = [f"  {thread.name}  (last used {thread.last_turn:%Y-%m-%d %H:%M})" for thread in chats]
+    lines = [f"  {name}  (last used {time:%Y-%m-%d %H:%M})" for name, time in chats.items()]
     return "\n".join(["saved conversations; continue one with tableturn chat --thread NAME:", *lines])
 
 
@@ -404,15 +391,15 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
             "/note",
             "WORD means TEXT",
             "remember what a word means here; rule: TEXT for a rule",
-            _teach_cancellable("/note"),
+            RUN["/note"],
         ),
-        ChatCommand("/accept", "NUMBER", "save the suggestion with this number", _teach_cancellable("/accept")),
+        ChatCommand("/accept", "NUMBER", "save the suggestion with this number", RUN["/accept"]),
         ChatCommand("/lessons", "", "list the saved answers and definitions, with who and when", RUN["/lessons"]),
         ChatCommand(
             "/edit",
             "NUMBER TEXT",
             "change a saved answer's question or SQL, or a definition",
-            _teach_cancellable("/edit"),
+            RUN["/edit"],
         ),
         ChatCommand(
             "/forget", "NAME", "remove a definition or a saved answer, by number, name, question or id", RUN["/forget"]
@@ -431,9 +418,10 @@ def _find_command(name: str) -> ChatCommand:
 
 
 def run(chat: ChatSession, line: str) -> CommandResult:
-    """Run the slash command in a line of input, and return the result."""
+    """Run the slash command in a line of input, whose queries Ctrl-C ends, and return the result."""
     name, _, arguments = line.partition(" ")
     command = _find_command(name)
     if arguments.strip() and not command.takes and name != "/tables":  # which takes the word of a guess
         raise SettingsError(f"{name} takes no words, so nothing was done: write {name} alone")
-    return command.run(chat, arguments.strip())
+    with cancel_on_interrupt() as chat.cancellation:
+        return command.run(chat, arguments.strip())
