@@ -80,6 +80,10 @@ class Engine(Protocol):
         """
         ...
 
+    def translate(self, sql: str) -> str:
+        """Return a query with functions that only other engines have written as this one's."""
+        ...
+
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         """Compile a query and return any error; raise `QueryTooComplex` if this takes too long."""
         ...

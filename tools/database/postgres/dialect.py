@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects import Postgres
+from sqlglot.generator import Generator
 
 from ...errors import QueryFailed, ResultTooLarge, TableturnError
 from ..estimate import MOST_ROWS, Estimate
@@ -19,8 +20,19 @@ from ..server.statement_check import StatementGrammar, render_version_call
 from ..table import Cell
 
 PROFILE = read_engine_profile(__package__ or "")
+
+
+def _render_hex(writer: Generator, node: exp.Hex) -> str:
+    # sqlglot would write another engine's name of it.
+    return writer.func("TO_HEX", node.this)
+
+
 GRAMMAR = StatementGrammar(
-    Postgres(), PROFILE, fold=str.lower, writes=((exp.CurrentVersion, render_version_call),), groups_by_key=True
+    Postgres(),
+    PROFILE,
+    fold=str.lower,
+    writes=((exp.CurrentVersion, render_version_call), (exp.Hex, _render_hex)),
+    groups_by_key=True,
 )
 
 # A scan that several processes share is told as the part of one.
