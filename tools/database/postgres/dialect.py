@@ -9,29 +9,26 @@ from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects import Postgres
-from sqlglot.generator import Generator
 
 from ...errors import QueryFailed, ResultTooLarge, TableturnError
 from ..estimate import MOST_ROWS, Estimate
 from ..profile import ConnectionLost, read_engine_profile
 from ..quoting import literal
 from ..server.address import redact_message
-from ..server.statement_check import StatementGrammar, render_version_call
+from ..server.statement_check import StatementGrammar
 from ..table import Cell
 
 PROFILE = read_engine_profile(__package__ or "")
-
-
-def _render_hex(writer: Generator, node: exp.Hex) -> str:
-    # sqlglot would write another engine's name of it.
-    return writer.func("TO_HEX", node.this)
-
 
 GRAMMAR = StatementGrammar(
     Postgres(),
     PROFILE,
     fold=str.lower,
-    writes=((exp.CurrentVersion, render_version_call), (exp.Hex, _render_hex)),
+    # As functions that are looked up, and by the name that PostgreSQL has for it.
+    writes=(
+        (exp.CurrentVersion, lambda writer, _: writer.func("VERSION")),
+        (exp.Hex, lambda writer, node: writer.func("TO_HEX", node.this)),
+    ),
     groups_by_key=True,
 )
 

@@ -20,7 +20,6 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
-from sqlglot.generator import Generator
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ...errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge
@@ -68,12 +67,6 @@ class StatementGrammar:
     groups_by_key: bool = False
     names_by_text: bool = False
     fetches_ties: bool = False
-
-
-def render_version_call(writer: Generator, node: exp.CurrentVersion) -> str:
-    """Return the call `VERSION()`; sqlglot would write another function name."""
-    del node
-    return writer.func("VERSION")
 
 
 class StatementChecker:
