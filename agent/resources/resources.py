@@ -190,10 +190,9 @@ class Run:
         return self._reading.of[1]
 
     def spell(self, sql: str) -> str:
-        """Rewrite a query's table names so that the engine's own client can read them."""
-        if self.resources.database.dialect == "sqlite":
-            return sql
-        return call_with_fallback("checks", lambda: write_exact_table_names(sql, self.schema), sql)
+        """Rewrite a query's table names and functions so that the engine's own client can read them."""
+        engine = self.resources.database.engine
+        return call_with_fallback("checks", lambda: write_exact_table_names(engine.translate(sql), self.schema), sql)
 
     def linker(self) -> SchemaLinker:
         """Return the schema linker of this run."""

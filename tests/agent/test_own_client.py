@@ -134,6 +134,26 @@ def test_answers_run_in_the_engines_own_client(engine: str, make: Callable[[Path
             assert _on(engine, url, name) in shown
 
 
+_CALLS = {
+    "postgres": ("SELECT IFNULL(name, 'x') FROM person", "SELECT COALESCE(name, 'x') FROM person"),
+    "mariadb": ("SELECT LEN(name) FROM person", "SELECT CHAR_LENGTH(name) FROM person"),
+    "duckdb": ("SELECT LOCATE('o', name) FROM person", "SELECT STRPOS(name, 'o') FROM person"),
+}
+
+
+@pytest.mark.parametrize("engine", _CALLS)
+def test_functions_of_other_engines_become_those_of_the_server(engine: str, tmp_path: Path) -> None:
+    """What is of the engine stays as written, types and new names before brackets too."""
+    url = _ENGINES[engine](tmp_path)
+    own = "WITH t(a, b) AS (SELECT id, name FROM person) SELECT Lower(b), CAST(a AS DECIMAL(5,1)) FROM t -- upper(b)"
+    cases = (_CALLS[engine], (own, own))
+    with SQLAgent(url, model=writes(*(before for before, _ in cases)), settings={"examples": "none"}) as agent:
+        for _, after in cases:
+            answer = agent.ask("What is it?")
+            assert answer.sql == after
+            assert own_rows(url, after) == plain(answer.rows) != []
+
+
 def test_names_of_a_stored_query_become_those_of_the_server(tmp_path: Path) -> None:
     with Database.open(_duckdb(tmp_path)) as database:
         schema = database.schema()

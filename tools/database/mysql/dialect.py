@@ -13,8 +13,9 @@ from sqlglot.generator import Generator
 from ...errors import ResultTooLarge, TableturnError
 from ..estimate import MOST_ROWS, Estimate
 from ..profile import ConnectionLost, read_engine_profile
+from ..quoting import literal
 from ..server.address import redact_message
-from ..server.statement_check import StatementGrammar, render_version_call
+from ..server.statement_check import StatementGrammar
 from ..table import Cell
 
 PROFILE = read_engine_profile(__package__ or "")
@@ -25,20 +26,6 @@ def _render_regexp_like(writer: Generator, node: exp.RegexpLike) -> str:
     if node.args.get("flag"):
         return writer.func("REGEXP_LIKE", node.this, node.expression, node.args["flag"])
     return writer.binary(node, "REGEXP")
-
-
-def _render_json_text(writer: Generator, node: exp.JSONExtractScalar) -> str:
-    # As functions, because MariaDB lacks `->>`.
-    return writer.func("JSON_UNQUOTE", writer.func("JSON_EXTRACT", node.this, node.expression))
-
-
-def _render_median(writer: Generator, node: exp.Median) -> str:
-    # As a function, because MariaDB has no PERCENTILE_CONT without WITHIN GROUP.
-    return writer.func("MEDIAN", node.this)
-
-
-def _render_formatted_date(writer: Generator, node: exp.ToChar) -> str:
-    return writer.func("TO_CHAR", node.this, node.args.get("format"))
 
 
 def _render_limit(writer: Generator, node: exp.Limit) -> str:
@@ -53,15 +40,28 @@ GRAMMAR = StatementGrammar(
     PROFILE,
     writes=(
         (exp.RegexpLike, _render_regexp_like),
-        (exp.JSONExtractScalar, _render_json_text),
-        (exp.Median, _render_median),
-        (exp.ToChar, _render_formatted_date),
-        (exp.CurrentVersion, render_version_call),
+        # As functions, because MariaDB lacks `->>`, and PERCENTILE_CONT without WITHIN GROUP.
+        (
+            exp.JSONExtractScalar,
+            lambda writer, node: writer.func("JSON_UNQUOTE", writer.func("JSON_EXTRACT", node.this, node.expression)),
+        ),
+        (exp.Median, lambda writer, node: writer.func("MEDIAN", node.this)),
+        (exp.ToChar, lambda writer, node: writer.func("TO_CHAR", node.this, node.args.get("format"))),
+        (exp.CurrentVersion, lambda writer, _: writer.func("VERSION")),
         (exp.Limit, _render_limit),
     ),
     names_by_text=True,
     fetches_ties=True,
 )
+
+
+_SYSTEM = "('information_schema', 'performance_schema', 'mysql', 'sys')"
+
+
+def select_schemas(schemas: Iterable[str]) -> str:
+    """Return SQL for what stands in one of some databases; without any, in none of the server's own."""
+    names = ", ".join(literal(name.replace("\\", "\\\\")) for name in schemas)
+    return f"TABLE_SCHEMA {f'IN ({names})' if names else f'NOT IN {_SYSTEM}'}"
 
 
 def estimate(plan: Iterable[Mapping[str, Any]]) -> Estimate:

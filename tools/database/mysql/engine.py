@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
 
 from ...errors import DatabaseUnavailable
-from ..quoting import literal
 from ..server.address import ServerAddress, hide_url_secrets, parse_server_url
 from ..server.connection import Backend, BoundedRowCursor, ServerConnection
 from ..server.engine import ServerEngine
@@ -24,7 +24,6 @@ from ..sqlalchemy.engine import SQLAlchemyBackend, SQLAlchemyConnection, drop_un
 from ..table import Limits
 from .dialect import TOO_LARGE
 
-_SYSTEM = "('information_schema', 'performance_schema', 'mysql', 'sys')"
 _CONNECT_SECONDS = 10
 _FLAGS = ("ssl_disabled", "ssl_verify_cert", "ssl_verify_identity")
 _TRUE = ("1", "true", "yes", "on")
@@ -58,15 +57,11 @@ class RowSizeLimitedConnection(pymysql.connections.Connection):
         parent._force_close()
 
 
-def _parse_decimal(text: str) -> int | float:
-    return int(text) if text.lstrip("-").isdigit() else float(text)
-
-
 _INTEGERS = ("TINY", "SHORT", "LONG", "LONGLONG", "INT24", "YEAR")
 DECODERS = {
     **{getattr(FIELD_TYPE, name): int for name in _INTEGERS},
     **dict.fromkeys((FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE), float),
-    **dict.fromkeys((FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), _parse_decimal),
+    **dict.fromkeys((FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), Decimal),
     FIELD_TYPE.BIT: int.from_bytes,
 }
 """How to load the values of each type, as MySQL and MariaDB write them.
@@ -94,7 +89,6 @@ class MySQLBackend(SQLAlchemyBackend):
     """A database of a MySQL or MariaDB server."""
 
     connection = MySQLConnection
-    _read_profile_rows = Backend._read_profile_rows
     make_sample_sql = Backend.make_sample_sql
 
     def __init__(self, address: ServerAddress, session: Session) -> None:
@@ -128,15 +122,12 @@ class MySQLBackend(SQLAlchemyBackend):
                 poolclass=NullPool,
                 pool_reset_on_return=None,
             ),
-            (),
+            address.schemas,
             session,
         )
         self._address = address
         self.database = url.database or "mysql"
         self.location = f"mysql://{url.host or 'localhost'}:{url.port or 3306}/{url.database or ''}"
-        schemas = address.schemas or ((url.database,) if url.database else ())
-        schema_list = ", ".join(literal(name.replace("\\", "\\\\")) for name in schemas)
-        self._readable = f"TABLE_SCHEMA {f'IN ({schema_list})' if schema_list else f'NOT IN {_SYSTEM}'}"
         self.connect().close()
         self.name = "MariaDB" if self.kind == "mariadb" else "MySQL"
 

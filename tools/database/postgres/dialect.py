@@ -15,12 +15,21 @@ from ..estimate import MOST_ROWS, Estimate
 from ..profile import ConnectionLost, read_engine_profile
 from ..quoting import literal
 from ..server.address import redact_message
-from ..server.statement_check import StatementGrammar, render_version_call
+from ..server.statement_check import StatementGrammar
 from ..table import Cell
 
 PROFILE = read_engine_profile(__package__ or "")
+
 GRAMMAR = StatementGrammar(
-    Postgres(), PROFILE, fold=str.lower, writes=((exp.CurrentVersion, render_version_call),), groups_by_key=True
+    Postgres(),
+    PROFILE,
+    fold=str.lower,
+    # As functions that are looked up, and by the name that PostgreSQL has for it.
+    writes=(
+        (exp.CurrentVersion, lambda writer, _: writer.func("VERSION")),
+        (exp.Hex, lambda writer, node: writer.func("TO_HEX", node.this)),
+    ),
+    groups_by_key=True,
 )
 
 # A scan that several processes share is told as the part of one.

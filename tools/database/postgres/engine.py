@@ -151,11 +151,8 @@ def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
 
 
 def _decode_number(data: bytes) -> int | float | str:
-    text = data.decode()
-    if text.lstrip("-").isdigit():
-        return int(text) if len(text) < 1_000 else text
-    value = float(text)
-    return value if isfinite(value) else text
+    is_short = len(data) < 1_000 and data.lstrip(b"-").isdigit()
+    return int(data) if is_short else _decode_float(data)
 
 
 def _decode_float(data: bytes) -> float | str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from queue import Empty, LifoQueue
 from typing import TypeVar
 
 from ...errors import (
@@ -70,7 +70,7 @@ class ServerEngine:
         self.database = backend.database
         self.location = backend.location
         self._reader = StatementChecker(backend.grammar)
-        self._idle: deque[ServerConnection] = deque()
+        self._idle = LifoQueue[ServerConnection]()
         self._closed = False
         self._lock = threading.RLock()
         self._schemas = SchemaCache(self.state)
@@ -155,6 +155,9 @@ class ServerEngine:
             DatabaseUnavailable: It keeps none, or does not show them; the message says what to do.
         """
         return self._run_transaction(self._seconds, lambda connection: self._backend.read_query_log(connection, limit))
+
+    def translate(self, sql: str) -> str:
+        return self._reader.translate(sql)
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         seconds = _COMPILE_SECONDS * self._backend.patience
@@ -243,22 +246,20 @@ class ServerEngine:
     def _take_connection(self) -> ServerConnection:
         """Return a connection for one task."""
         self._raise_if_closed()
-        return self._take_idle_connection() or self._backend.connect()
-
-    def _take_idle_connection(self) -> ServerConnection | None:
-        with suppress(IndexError):  # other threads take them too
-            return self._idle.pop()
-        return None
+        with suppress(Empty):
+            return self._idle.get_nowait()
+        return self._backend.connect()
 
     def _return_connection(self, connection: ServerConnection, *, usable: bool) -> None:
         """Keep a connection for the next task, or close it."""
-        if usable and len(self._idle) < _IDLE_CONNECTIONS:
-            self._idle.append(connection)
+        if usable and self._idle.qsize() < _IDLE_CONNECTIONS:
+            self._idle.put(connection)
         else:
             connection.close()
         if self._closed:
             self._close_idle_connections()
 
     def _close_idle_connections(self) -> None:
-        while connection := self._take_idle_connection():
-            connection.close()
+        with suppress(Empty):
+            while True:
+                self._idle.get_nowait().close()

@@ -14,15 +14,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, SqlglotError
-from sqlglot.generator import Generator
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
-from ...errors import QueryFailed, QueryRejected, ResultTooLarge
+from ...errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge
 from ..dialects import TooManyTokens, check_selects_and_joins, parse_text
 from ..profile import EngineProfile, read_engine_profile
 from .catalogue import Catalogue, Relation
@@ -69,12 +69,6 @@ class StatementGrammar:
     fetches_ties: bool = False
 
 
-def render_version_call(writer: Generator, node: exp.CurrentVersion) -> str:
-    """Return the call `VERSION()`; sqlglot would write another function name."""
-    del node
-    return writer.func("VERSION")
-
-
 class StatementChecker:
     """A checker of statements in one dialect, which parses, checks and rewrites them."""
 
@@ -94,6 +88,17 @@ class StatementChecker:
             ResultTooLarge: It is too long, or nested too deeply.
         """
         return self._check_and_cache(sql, catalogue)
+
+    def translate(self, sql: str) -> str:
+        """Return a query with functions that only other engines have written as this one's."""
+        # sqlglot reads such calls too, and what is sent has them translated; people see the text that came in.
+        dialect = self._grammar.dialect
+        try:
+            text = self._generate_sql(self._parse_query(sql).copy(), dialect.NORMALIZE_FUNCTIONS)
+        except (SqlglotError, RecursionError, QueryError):  # who runs it is told
+            return sql
+        called, kept = (set(_list_called_names(dialect.tokenize(part), dialect)) for part in (sql, text))
+        return sql if called - kept <= self._grammar.profile.functions else text
 
     def list_tables(self, sql: str, catalogue: Catalogue) -> list[str]:
         """Return the displayed names of the tables that a statement reads."""
@@ -385,6 +390,13 @@ class StatementChecker:
                 return True
             inside, ancestor = ancestor, ancestor.parent
         return False
+
+
+def _list_called_names(tokens: Sequence[Token], dialect: Dialect) -> Iterator[str]:
+    """Yield the lower-case words that stand before brackets, types left out."""
+    for token, following in pairwise(tokens):
+        if following.token_type is TokenType.L_PAREN and token.token_type not in dialect.parser_class.TYPE_TOKENS:
+            yield token.text.lower()
 
 
 def _find_called_functions(upper: str, lower: str, usual: str) -> Iterator[str]:

@@ -65,10 +65,6 @@ class SQLAlchemyConnection(ServerConnection):
         shut_down = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else kill_query
         self._interrupter = Interrupter(kill_query, shut_down)
         self._execute_statements(*profile.setup)
-        dialect: Any = connection.dialect
-        if dialect.name in ("mysql", "mariadb"):
-            # Inspectors quote as the server's own mode has it, which is set by now.
-            dialect.identifier_preparer = dialect.preparer(dialect, server_ansiquotes=False)
         self.connection.rollback()
 
     def _make_comment(self) -> str:
@@ -222,25 +218,7 @@ def read_profile_by_inspector(
 
 
 def _read_columns_by_table(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, Sequence[Any]]:
-    """Return columns by table, without views whose definition the login may not see."""
-
-    def read_columns_of_kind(kind: ObjectKind) -> dict[str, Sequence[Any]]:
-        return {name: columns for (_, name), columns in inspector.get_multi_columns(schema, kind=kind).items()}
-
-    try:
-        return read_columns_of_kind(ObjectKind.ANY)
-    except DBAPIError as error:
-        if error.connection_invalidated:
-            raise
-    # Some dialects read the columns of a view out of its definition, and one that is denied ends it for all.
-    columns_by_table = read_columns_of_kind(ObjectKind.TABLE)
-    for name in inspector.get_view_names(schema):
-        try:
-            columns_by_table[name] = inspector.get_columns(name, schema)
-        except DBAPIError as error:
-            if error.connection_invalidated:
-                raise
-    return columns_by_table
+    return {name: columns for (_, name), columns in inspector.get_multi_columns(schema, kind=ObjectKind.ANY).items()}
 
 
 def _read_column_declaration(column: Any) -> tuple[str, bool, bool, str]:
@@ -283,6 +261,7 @@ class SQLAlchemyBackend(Backend):
         self.database = url.database or engine.dialect.name
         port = f":{url.port}" if url.port else ""
         self.location = f"{url.get_backend_name()}://{url.host or ''}{port}/{url.database or ''}"
+        self._readable = mysql.select_schemas(schemas or ((url.database,) if url.database else ()))
 
     def with_session(self, session: Session) -> SQLAlchemyBackend:
         return SQLAlchemyBackend(self._engine, [name for name in self._schemas if name], session)
@@ -308,6 +287,8 @@ class SQLAlchemyBackend(Backend):
             raise make_connection_error(self.location, message, str(self._engine.url.password or "")) from None
 
     def _read_profile_rows(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
+        if name in self.profile.statements:
+            return super()._read_profile_rows(connection, name)
         sql_connection = cast("SQLAlchemyConnection", connection)
         if name == "version":  # which is asked for first
             sql_connection.inspector = sqlalchemy.inspect(sql_connection.connection)

@@ -79,6 +79,9 @@ class SQLiteEngine:
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         return self._queries.execute(sql, limits, cancellation, sink)
 
+    def translate(self, sql: str) -> str:
+        return sql
+
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         return find_compile_error(sql, tables)
 
