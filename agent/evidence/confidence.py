@@ -192,9 +192,9 @@ def choose_confidence_level(value: float, reason: str) -> Literal["sure", "fairl
 
 
 def _list_unmet_conditions(attempt: Attempt) -> tuple[str, ...]:
-    """Return the conditions that no row can fulfil, each with the reason, if nothing came out."""
+    """Return what no row can fulfil, with the reason: dates of no calendar, and conditions if nothing came out."""
     is_empty = attempt.never and attempt.result is not None and is_empty_or_zero_result(attempt.result)
-    return attempt.never if is_empty else ()
+    return tuple(fact for fact in attempt.never if is_empty or fact.endswith("is not a date"))
 
 
 def list_answer_doubts(

@@ -29,7 +29,7 @@ _EDITING = frozenset({"only", "same"})
 """Words that say no more than that the query before is edited."""
 _KINDS = (
     re.compile(r"(?<!#who )(?<!@[txc]\d )(?<!\w)(?<![#@])([a-z]{3,}) @[tx]\d"),
-    re.compile(r"(?<!\S)(?:in|from|at|by|with|for|named|called) ([a-z]{3,})(?= |$)"),
+    re.compile(r"(?<!\S)(?:of|in|from|at|by|with|for|named|called)(?: all)? ([a-z]{3,})(?= |$)"),
     re.compile(r"(?<!\S)(?:is|are|was|were|been|#who) ([a-z]{3,})(?=$| \.)"),
 )
 """Words that say which rows are meant: before a table (`cancelled visits`, but not the verb in `who made visits`),

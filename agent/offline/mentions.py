@@ -14,6 +14,7 @@ from .sql import list_query_tables
 from .words import ADJECTIVES, CHAIN, COMMANDS, COMPARATIVES, GENERIC, NOISE, NUMBERS, PHRASES, SUPERLATIVES, Token
 
 _LONGEST = 5
+_WHOLE_NAME = 0.6  # least score of a column of which more is said than half the name
 _IDENTIFIERS = frozenset({"id", "ids", "code", "codes", "number", "numbers", "key", "no", "name", "names"})
 """Words that ask for an identifier itself, not for what it stands for."""
 
@@ -367,6 +368,13 @@ def _choose_value(mention: Mention, at: int, items: Sequence[Item], anchors: Seq
 
     best = max(mention.matches, key=score_value_match)
     mention.table, mention.column, mention.literal = best.table, Column(best.table, best.column), best.value
+
+
+def names_missing_table(mention: Mention, names: StemIndex) -> bool:
+    """Whether a mention names only what a key column such as `city_id` refers to, with no table `city`."""
+    is_part = bool(mention.hits) and mention.hits[0].score < _WHOLE_NAME
+    keys = [Column(hit.table, hit.column) for hit in mention.hits if hit.column and hit.column.lower().endswith("id")]
+    return is_part and any(names.find_parent(key) is None and names.key(key.table) != key for key in keys)
 
 
 _TITLES = ("name", "names", "title", "titles")

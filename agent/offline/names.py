@@ -169,7 +169,8 @@ class StemIndex:
         if schema.primary_key:
             return Column(schema.name, schema.primary_key[0])
         first = schema.columns[0].name if schema.columns else ""
-        return Column(schema.name, first) if split_identifier(first)[-1:] == ("id",) else None
+        owner = {*map(stem_word, split_identifier(first))} - {*map(stem_word, split_identifier(schema.name))}
+        return Column(schema.name, first) if owner == {"id"} else None
 
     def find_titles(self, table: str) -> tuple[Column, ...]:
         """Return the columns that name the table's rows: a name or title, else first and last name."""
@@ -225,7 +226,7 @@ class StemIndex:
         """Return the column that the first fitting hint names, in the nearest of `tables`."""
         best: tuple[tuple[int, int, int], Column] | None = None
         for table in self.schema.tables:
-            distance = min((self.count_joins(table.name, other) for other in tables), default=0)
+            distance = min((self.count_joins(table.name, other) for other in tables), default=max_joins + 1)
             if distance > max_joins:
                 continue
             for column in table.columns:

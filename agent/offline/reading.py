@@ -143,7 +143,7 @@ class ParseState:
     def list_tables(self) -> list[str]:
         """Return the tables that the question mentions so far; if none, those of the base query."""
         tables = [m.table for m in self.marks if m.kind in ("t", "x") and m.table]
-        tables += [m.column.table for m in self.marks if m.kind == "c" and m.column]
+        tables += [m.column.table for m in self.marks if m.kind in "cv" and m.column]
         return list(dict.fromkeys(tables)) or list(self.base.list_tables())
 
     def find_markers(self, kinds: str, text: str | None = None) -> list[str]:

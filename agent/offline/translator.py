@@ -34,6 +34,7 @@ from .certainty import compute_confidence, compute_parse_signals, has_important_
 from .compose import edit_base_query, is_follow_up_question
 from .frame import QueryFrame, format_query_as_sentence
 from .grammar import parse
+from .mentions import names_missing_table
 from .names import StemIndex
 from .reading import CUES, NOTHING, ParseState, QuestionInput
 from .sql import convert_frame_to_sql, read_sql
@@ -43,7 +44,6 @@ _LONGEST = 1_000  # characters of a question: reading takes longer than its leng
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
-_WHOLE_NAME = 0.6  # least score of a column of which more is said than half the name
 _SQL_SIGN = re.compile(r"[*(=;]")
 _PRONOUN = re.compile(
     r"\b(?:all )?(?:of )?(?P<pronoun>th(?:em|eirs?|ey)|hers?|his|him|he|she|its|th[eo]se(?! (?!are|were|have|is)\w))\b",
@@ -200,12 +200,9 @@ def _check_understood(state: ParseState, base: QueryFrame | None, words: tuple[s
     if beyond:
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
     says_nothing = not state.marks and not state.pending and base in (None, frame)
-    # Where a table is hidden, all the keys that refer to it are no answer.
-    named = [mark for mark in state.marks if mark.hits]
-    keys = tuple(mark.text for mark in named if mark.column and mark.column.name.lower().endswith("id"))
-    is_partly_named = all(mark.table is None and mark.hits[0].score < _WHOLE_NAME for mark in named)
-    if base is None and keys and is_partly_named and not frame.where:
-        words, says_nothing = (*words, *keys), True
+    # The key of a table that the schema lacks, or that is hidden, is no answer about its rows.
+    if keys := [mark.text for mark in state.marks if names_missing_table(mark, state.names)]:
+        words, says_nothing = tuple(dict.fromkeys((*words, *keys))), True
     if not frame.list_tables() or says_nothing:
         tables = [table.name for table in state.names.schema.tables]
         problem = (

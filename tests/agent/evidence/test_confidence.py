@@ -370,10 +370,10 @@ def test_conditions_that_never_hold_are_told_where_nothing_came_out(shop: Path, 
     assert answered(shop, f"```sql\n{either}\n```\nSure: 95", **settings).confidence_reason == ""
 
 
-def test_a_day_that_no_calendar_has_is_told_where_nothing_came_out(tmp_path: Path) -> None:
+def test_a_day_that_no_calendar_has_is_told_where_a_column_holds_dates(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "visits.db")) as connection, connection:
-        connection.execute("CREATE TABLE visits (seen_on DATE, code TEXT)")
-        connection.execute("INSERT INTO visits VALUES ('2024-02-05', 'x')")
+        connection.execute("CREATE TABLE visits (seen_on TEXT, code TEXT)")
+        connection.execute("INSERT INTO visits VALUES ('2024-02-05', '2024-05-01'), ('2024-02-06', '2024-13-44')")
     query = "SELECT seen_on FROM visits WHERE {} >= '{}'"
     with SQLAgent(tmp_path / "visits.db", model=(model := writes("")), settings={"record": "off"}) as agent:
 
@@ -383,9 +383,9 @@ def test_a_day_that_no_calendar_has_is_told_where_nothing_came_out(tmp_path: Pat
 
         unsure = ask("seen_on", "2024-13-45")
         assert unsure.certainty == "unsicher: 2024-13-45 ist kein Datum"
-        assert ask("code", "zz-2024-13-45").confidence_reason == ""
+        assert ask("code", "2024-13-45").confidence_reason == "", "a code is no date"
         assert ask("seen_on", "2024-12-31").confidence_reason == ""
-        assert ask("seen_on", "2024-01-32").confidence_reason == "", "where rows came out, it may be a month's end"
+        assert ask("seen_on", "2024-01-32").confidence_reason == "2024-01-32 ist kein Datum", "where rows came out too"
 
 
 @pytest.mark.parametrize(

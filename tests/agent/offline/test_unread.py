@@ -14,6 +14,8 @@ from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
 from tableturn.tools.values import ValueIndex
 
+from .conftest import SHOP
+
 
 @pytest.mark.parametrize(
     ("question", "word"),
@@ -88,6 +90,31 @@ def test_what_cannot_be_computed_or_known_is_declined(clerk: Parser, question: s
     with pytest.raises(NotUnderstood) as caught:
         clerk.answer(question)
     assert caught.value.words == (word,)
+
+
+@pytest.mark.parametrize(
+    ("gone", "question", "words"),
+    [
+        ("client", "Names of all clients", "clients"),
+        ("client", "Which client has the most invoices?", "client"),
+        ("client", "clients with more than 1 invoice", "clients"),
+        ("invoice", "How many invoices were there in 2023?", "2023, invoices"),
+        ("product", "How many products are there?", "products"),
+        ("product", "Average quantity of products", "products"),
+    ],
+)
+def test_no_other_table_answers_for_one_that_is_hidden_or_missing(
+    tmp_path: Path, gone: str, question: str, words: str
+) -> None:
+    view = "full list of products"
+    whole, less = tmp_path / "whole.sqlite", tmp_path / "less.sqlite"
+    for path, drop in ((whole, ""), (less, f'DROP VIEW "{view}"; DROP TABLE {gone};')):
+        with closing(sqlite3.connect(path)) as made:
+            made.executescript(SHOP + drop)
+    with SQLAgent(whole, model="offline", deny=[gone, view]) as narrow, SQLAgent(less, model="offline") as other:
+        hidden, missing = narrow.ask(question).text, other.ask(question).text
+    assert hidden.startswith(f"I did not understand: {words}")
+    assert hidden == missing
 
 
 def test_rows_without_a_name_are_known_by_their_key(tmp_path: Path) -> None:
