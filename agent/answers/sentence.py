@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache
-from itertools import chain, takewhile
 
 from sqlglot import exp
 
@@ -36,7 +35,7 @@ from ...tools.words import (
     words,
 )
 from ..advice import with_fallback
-from ..records import AnswerRecord, Attempt, PlainCell, PlainResult
+from ..records import AnswerRecord, Attempt, PlainResult
 from .phrasing import ROWS_IN_WORDS, TEXT_CHARACTERS, cut
 from .sentence_comparisons import (
     GAP,
@@ -93,9 +92,8 @@ def fill_answer_sentence(
     if answer.sentence is None or answer.sql is None:
         return None
     query = read_query(answer.sql, database.schema())
-    has_ties = any(outcome.matter == "ties" and outcome.says for outcome in answer.readings.tried)
     say, question = answer.sentence.say, answer.question
-    return fill_sentence(say, result, formats, question, query, has_ties=has_ties) if query else None
+    return fill_sentence(say, result, formats, question, query) if query else None
 
 
 def fill_sentence(
@@ -104,8 +102,6 @@ def fill_sentence(
     formats: Sequence[ColumnFormat],
     question: str,
     query: Query,
-    *,
-    has_ties: bool = False,
 ) -> str | None:
     """Fill the placeholders of a sentence; return None if the result does not support it.
 
@@ -115,18 +111,13 @@ def fill_sentence(
         formats: One per column, each with its locale.
         question: The question in the person's own words.
         query: The query that gave the result.
-        has_ties: Whether more rows tie with the last one that a LIMIT lets through.
     """
     template = _PLACEHOLDER.sub(GAP, say)
     if not _is_plain_sentence(say, template) or _JOINED.search(template):
         return None
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
-    table = ResultWithQuery(result, query, tuple(measures), has_ties)
-    examples = compile_phrases("examples")
-    matches = [
-        _resolve_placeholder(placeholder[1], table, examples.search(say[: placeholder.start()]) is not None)
-        for placeholder in _PLACEHOLDER.finditer(say)
-    ]
+    table = ResultWithQuery(result, query, tuple(measures))
+    matches = [_resolve_placeholder(placeholder[1], table) for placeholder in _PLACEHOLDER.finditer(say)]
     placeholders = [place for place in matches if place is not None]
     if not placeholders or len(placeholders) < len(matches):
         return None
@@ -144,8 +135,8 @@ def fill_sentence(
         texts.append(join_names(names, ROWS_IN_WORDS, f"{question} {template}") if all(names) else "")
     # A number in ORDER BY or GROUP BY is that of a column.
     literals = [each for each in query.find(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)]
-    known_text = " ".join([question, *(literal.name for literal in literals)])
-    ranges = _find_ranges(literals, query)
+    # The question's `top 5` is not what a LIMIT 10 lets through.
+    known_text = " ".join(["" if table.is_at_limit else question, *(literal.name for literal in literals)])
     exact_text = " ".join([question, *(each.name for each in literals if query.ancestor(each, *_BOUNDS) is None)])
     language = find_language(template) or find_language(f"{question} {template}")
     named_rows = _find_named_rows(template, result, formats)
@@ -155,12 +146,12 @@ def fill_sentence(
         *(literal.name for literal in literals),
         *named_rows,
     ]
-    sentence = ComparingSentence(examples.sub(" ", template), language, names, placeholders, table, question, is_cut)
+    sentence = ComparingSentence(template, language, names, placeholders, table, question, is_cut)
     if not (
         all(texts)
         and _has_only_source_numbers(template, known_text, language, " ".join(map(humanize_name, result.columns)))
         and all(placed_rows <= rows for rows in named_rows.values())
-        and _has_only_known_times(template, exact_text, ranges, language, _drop_numbers(placeholders, result, measures))
+        and _has_only_known_times(template, exact_text, _find_bounds(literals, query), language)
         and sentence.is_supported()
     ):
         return None
@@ -221,7 +212,7 @@ def _is_plain_sentence(say: str, template: str) -> bool:
     return 0 < len(say) <= LONGEST and not has_invisible and _MARKUP.search(template) is None
 
 
-def _resolve_placeholder(inner: str, table: ResultWithQuery, example: bool) -> Placeholder | None:
+def _resolve_placeholder(inner: str, table: ResultWithQuery) -> Placeholder | None:
     """Return the cells that a placeholder means; None if it is unknown or ambiguous."""
     result, inner = table.result, inner.strip()
     exact, pick_match = find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner)
@@ -237,7 +228,7 @@ def _resolve_placeholder(inner: str, table: ResultWithQuery, example: bool) -> P
     if table.has_single_row:
         rows = (0,)
     elif pick in ("first", "last"):
-        has_order = cells and (table.query.order or example) and not (pick == "last" and result.truncated)
+        has_order = cells and table.query.order and not (pick == "last" and result.truncated)
         rows = (0 if pick == "first" else len(cells) - 1,) if has_order else ()
     elif not result.truncated:
         rows = table.find_extreme_rows(by[0], pick) if pick else tuple(range(len(cells)))
@@ -306,53 +297,35 @@ def _has_only_source_numbers(template: str, source: str, language: str, columns:
     )
 
 
-def _has_only_known_times(
-    template: str, source: str, ranges: Sequence[Sequence[str]], language: str, rows: Sequence[Sequence[PlainCell]]
-) -> bool:
-    """Whether each month, weekday or season in a sentence is in the question, the query or one of the rows.
+def _has_only_known_times(template: str, source: str, bounds: Sequence[str], language: str) -> bool:
+    """Whether each month, weekday or season in a sentence is in the question or the query.
 
     Args:
         template: The sentence with gaps.
         source: The question, and the query's literals that are no bounds.
-        ranges: The bounds of each range of the query, of which a sentence names both.
+        bounds: The bounds of the query's ranges, of which a sentence names all.
         language: The sentence's language.
-        rows: The rows that its places name.
     """
-    text = " ".join([source, *(str(cell) for row in rows for cell in row if isinstance(cell, str | int))])
-    named, known = _find_times(template, language), _find_times(text, language) | _read_times(text)
-    for bounds in ranges:
-        ends = [_read_times(bound) for bound in bounds]
-        months = {bound[:7] if match_time(bound, "month") else bound for bound in bounds}
-        if len(months) == 1 or all(end & named for end in ends):
-            known = known.union(*ends)
+    named, known = _find_times(template, language), _find_times(source, language) | _read_times(source)
+    ends = [_read_times(bound) for bound in bounds]
+    months = {bound[:7] if match_time(bound, "month") else bound for bound in bounds}
+    if len(months) == 1 or all(end & named for end in ends):
+        known = known.union(*ends)
     phrases = " ".join(match[0] for match in compile_phrases("times").finditer(template))
-    return named <= known and set(stems(phrases)) <= set(stems(" ".join([text, *chain(*ranges)])))
+    return named <= known and set(stems(phrases)) <= set(stems(" ".join([source, *bounds])))
 
 
-def _find_ranges(literals: Sequence[exp.Literal], query: Query) -> list[list[str]]:
-    """Return the bounds of each range in a query; of a day that its rows are below, the day before."""
-    ranges: dict[tuple[int, str], list[str]] = {}
+def _find_bounds(literals: Sequence[exp.Literal], query: Query) -> list[str]:
+    """Return the bounds of a query's ranges; of a day that its rows are below, the day before."""
+    bounds: list[str] = []
     for literal in literals:
-        condition = query.ancestor(literal, *_BOUNDS)
-        if condition is None:
-            continue
-        around = takewhile(lambda node: isinstance(node, exp.And | exp.Paren), query.list_enclosing(condition)[1:])
-        whole = [condition, *around][-1]
-        bound = literal.name
+        condition, bound = query.ancestor(literal, *_BOUNDS), literal.name
         if isinstance(condition, exp.LT) and (match := match_time(bound, "month")):
             with suppress(ValueError):
                 first = date(int(match["year"]), int(match["month"]), int(match["day"] or 1))
                 bound = (first - timedelta(1)).isoformat()
-        ranges.setdefault((id(whole), condition.this.sql()), []).append(bound)
-    return [*ranges.values()]
-
-
-def _drop_numbers(places: Sequence[Placeholder], result: PlainResult, measures: Sequence[int]) -> list[list[PlainCell]]:
-    """Return the rows of places, and for several the first and the last, without the numbers that places give."""
-    placed = {row for place in places if place.column >= 0 for row in place.rows}
-    shown = {place.column for place in places if place.column in measures}
-    placed |= {0, result.row_count - 1} if len(placed) > 1 else set()
-    return [[cell for column, cell in enumerate(result.rows[row]) if column not in shown] for row in sorted(placed)]
+        bounds += [bound] if condition else []
+    return bounds
 
 
 def _read_times(text: str) -> set[tuple[str, int]]:
