@@ -533,7 +533,7 @@ class ColumnHeading:
     words: str  # for people: its own name in words where it has one
     counted: str = ""  # what it counts, in words: its own name, or the table if that says no more than `count`
     counts_all: bool = False  # whether it counts all rows of a table
-    meaning: str = ""  # what it holds, in words, if its name is one letter
+    meaning: str = ""  # what it holds, in words, if its name is one letter or a function's
 
 
 def headings(query: Query | None, columns: Sequence[str]) -> tuple[ColumnHeading, ...]:
@@ -562,7 +562,8 @@ def _make_column_heading(item: exp.Expr, name: str, query: Query) -> ColumnHeadi
     parts = {key for key, value in query.tree.args.items() if value}
     counts_all = bool(table_name) and parts <= {"expressions", "from_", "kind"}
     is_named = isinstance(item, exp.Alias)
-    if isinstance(node, exp.Column) or (is_named and len(name) > 1):
+    functions = {function.sql_name() for function in query.find(exp.AggFunc, within=node)}
+    if isinstance(node, exp.Column) or (is_named and len(name) > 1 and name.upper() not in functions):
         return ColumnHeading(name, table_name, counts_all)
     words = f"number of {table_name}" if table_name else _describe_output(node, query)
     words = name if "`" in words or len(words) > _LONGEST_HEADING else words
