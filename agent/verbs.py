@@ -8,6 +8,7 @@ turn back is the conversation's own.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -250,8 +251,14 @@ def find_right_query(words: str, resources: Resources) -> str:
     sql = words.strip()
     if sql.lstrip("( ").startswith(("SELECT ", "WITH ")):
         return sql
-    query = read_query(sql, resources.database.schema()) if begins_sql(sql) else None
-    if query is None or not isinstance(query.tree, exp.Query):
+    if not begins_sql(sql):
+        return ""
+    schema = resources.database.schema()
+    query = read_query(sql, schema)
+    if query is None:  # a query with a slip reads a table all the same, with signs that words lack
+        tables = re.findall(r"\b(?:from|join)\s+[\"`\[]?(\w+)", sql, re.IGNORECASE)
+        return sql if re.search(r"[=<>*;]|\w\(", sql) and any(map(schema.table, tables)) else ""
+    if not isinstance(query.tree, exp.Query):
         return ""
     # `Select only those from Lyon` is words: a query reads a table that there is, names nothing, or is written as code.
     is_code = query.find(exp.CTE, exp.Star, exp.AggFunc)
