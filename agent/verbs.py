@@ -251,18 +251,10 @@ def find_right_query(words: str, resources: Resources) -> str:
     sql = words.strip()
     if sql.lstrip("( ").startswith(("SELECT ", "WITH ")):
         return sql
-    if not begins_sql(sql):
-        return ""
-    schema = resources.database.schema()
-    query = read_query(sql, schema)
-    if query is None:  # a query with a slip reads a table all the same, with signs that words lack
-        tables = re.findall(r"\b(?:from|join)\s+[\"`\[]?(\w+)", sql, re.IGNORECASE)
-        return sql if re.search(r"[=<>*;]|\w\(", sql) and any(map(schema.table, tables)) else ""
-    if not isinstance(query.tree, exp.Query):
-        return ""
-    # `Select only those from Lyon` is words: a query reads a table that there is, names nothing, or is written as code.
-    is_code = query.find(exp.CTE, exp.Star, exp.AggFunc)
-    return sql if query.tables or is_code or not query.find(exp.Column, exp.Table) else ""
+    query = read_query(sql, resources.database.schema()) if begins_sql(sql) else None
+    # `Select only those from Lyon` is words: a query reads a table that there is, or has signs of one.
+    has_signs = begins_sql(sql) and re.search(r"\*|\w\(", sql)
+    return sql if has_signs or (query and query.tables) else ""
 
 
 def word_correction(answer: Answer, words: str, resources: Resources) -> CorrectionTurn:

@@ -239,7 +239,7 @@ def test_a_correction_that_is_no_single_query_is_not_read_as_words(shop: Path, t
     ("text", "is_query"),
     [
         ("select count(* from customers", True),
-        ("select name from customers where city =", True),
+        ("select * from customers where city =", True),
         ("select name, from customers", True),
         ("Select only those from customers in Lyon", False),
         ("select those with status = open", False),
