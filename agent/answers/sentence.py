@@ -117,7 +117,11 @@ def fill_sentence(
         return None
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
     table = ResultWithQuery(result, query, tuple(measures))
-    matches = [_resolve_placeholder(placeholder[1], table) for placeholder in _PLACEHOLDER.finditer(say)]
+    examples = compile_phrases("examples")
+    matches = [
+        _resolve_placeholder(placeholder[1], table, example=examples.search(say, 0, placeholder.start()) is not None)
+        for placeholder in _PLACEHOLDER.finditer(say)
+    ]
     placeholders = [place for place in matches if place is not None]
     if not placeholders or len(placeholders) < len(matches):
         return None
@@ -146,7 +150,7 @@ def fill_sentence(
         *(literal.name for literal in literals),
         *named_rows,
     ]
-    sentence = ComparingSentence(template, language, names, placeholders, table, question, is_cut)
+    sentence = ComparingSentence(examples.sub(" ", template), language, names, placeholders, table, question, is_cut)
     if not (
         all(texts)
         and _has_only_source_numbers(template, known_text, language, " ".join(map(humanize_name, result.columns)))
@@ -212,7 +216,7 @@ def _is_plain_sentence(say: str, template: str) -> bool:
     return 0 < len(say) <= LONGEST and not has_invisible and _MARKUP.search(template) is None
 
 
-def _resolve_placeholder(inner: str, table: ResultWithQuery) -> Placeholder | None:
+def _resolve_placeholder(inner: str, table: ResultWithQuery, *, example: bool) -> Placeholder | None:
     """Return the cells that a placeholder means; None if it is unknown or ambiguous."""
     result, inner = table.result, inner.strip()
     exact, pick_match = find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner)
@@ -228,7 +232,7 @@ def _resolve_placeholder(inner: str, table: ResultWithQuery) -> Placeholder | No
     if table.has_single_row:
         rows = (0,)
     elif pick in ("first", "last"):
-        has_order = cells and table.query.order and not (pick == "last" and result.truncated)
+        has_order = cells and (table.query.order or example) and not (pick == "last" and result.truncated)
         rows = (0 if pick == "first" else len(cells) - 1,) if has_order else ()
     elif not result.truncated:
         rows = table.find_extreme_rows(by[0], pick) if pick else tuple(range(len(cells)))

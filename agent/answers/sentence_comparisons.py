@@ -61,6 +61,7 @@ _PATTERNS = {
     "letters",
     "told",
     "answers",
+    "examples",
     "joins",
     "guesses",
     "composed",

@@ -492,7 +492,7 @@ def test_no_number_is_the_models(
 @pytest.mark.parametrize(
     ("say", "sql", "filled"),
     [
-        ("Among them is {month.first}.", "SELECT month, revenue FROM months", None),
+        ("Among them is {month.first}.", "SELECT month, revenue FROM months", "Among them is 2024-01."),
         ("The first is {month.first}.", "SELECT month, revenue FROM months", None),
         (
             "Most came in {month.first}.",
