@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import date
 from functools import cache
 
 from sqlglot import exp
@@ -29,7 +29,6 @@ from ...tools.words import (
     fold,
     humanize_name,
     make_singular,
-    match_time,
     split_name,
     stems,
     words,
@@ -92,8 +91,8 @@ def fill_answer_sentence(
     if answer.sentence is None or answer.sql is None:
         return None
     query = read_query(answer.sql, database.schema())
-    say, question = answer.sentence.say, answer.question
-    return fill_sentence(say, result, formats, question, query) if query else None
+    say, question, meant = answer.sentence.say, answer.question, answer.rephrased
+    return fill_sentence(say, result, formats, question, query, meant=meant) if query else None
 
 
 def fill_sentence(
@@ -102,6 +101,8 @@ def fill_sentence(
     formats: Sequence[ColumnFormat],
     question: str,
     query: Query,
+    *,
+    meant: str = "",
 ) -> str | None:
     """Fill the placeholders of a sentence; return None if the result does not support it.
 
@@ -111,6 +112,7 @@ def fill_sentence(
         formats: One per column, each with its locale.
         question: The question in the person's own words.
         query: The query that gave the result.
+        meant: The question written anew, with the times of earlier turns.
     """
     template = _PLACEHOLDER.sub(GAP, say)
     if not _is_plain_sentence(say, template) or _JOINED.search(template):
@@ -141,7 +143,9 @@ def fill_sentence(
     literals = [each for each in query.find(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)]
     # The question's `top 5` is not what a LIMIT 10 lets through.
     known_text = " ".join(["" if table.is_at_limit else question, *(literal.name for literal in literals)])
-    exact_text = " ".join([question, *(each.name for each in literals if query.ancestor(each, *_BOUNDS) is None)])
+    exact_text = " ".join(
+        [question, meant, *(each.name for each in literals if query.ancestor(each, *_BOUNDS) is None)]
+    )
     language = find_language(template) or find_language(f"{question} {template}")
     named_rows = _find_named_rows(template, result, formats)
     placed_rows = {row for place in placeholders if place.column >= 0 for row in place.rows}
@@ -155,7 +159,7 @@ def fill_sentence(
         all(texts)
         and _has_only_source_numbers(template, known_text, language, " ".join(map(humanize_name, result.columns)))
         and all(placed_rows <= rows for rows in named_rows.values())
-        and _has_only_known_times(template, exact_text, _find_bounds(literals, query), language)
+        and _has_only_known_times(template, exact_text, language)
         and sentence.is_supported()
     ):
         return None
@@ -244,8 +248,7 @@ def _resolve_placeholder(inner: str, table: ResultWithQuery, *, example: bool) -
 
 def _is_cut_by_query(table: ResultWithQuery, question: str) -> bool:
     """Whether a LIMIT of the query that the question does not name may have cut the rows."""
-    digits = {run for token in _NUMBER.findall(question) for run in _split_number(token)}
-    named_numbers = {str(read_number_words()[0].get(word.folded)) for word in words(question)} | digits
+    named_numbers = {str(read_number_words()[0].get(word.folded, word.folded)) for word in words(question)}
     return table.is_at_limit and str(table.result.row_count) not in named_numbers
 
 
@@ -301,35 +304,11 @@ def _has_only_source_numbers(template: str, source: str, language: str, columns:
     )
 
 
-def _has_only_known_times(template: str, source: str, bounds: Sequence[str], language: str) -> bool:
-    """Whether each month, weekday or season in a sentence is in the question or the query.
-
-    Args:
-        template: The sentence with gaps.
-        source: The question, and the query's literals that are no bounds.
-        bounds: The bounds of the query's ranges, of which a sentence names all.
-        language: The sentence's language.
-    """
-    named, known = _find_times(template, language), _find_times(source, language) | _read_times(source)
-    ends = [_read_times(bound) for bound in bounds]
-    months = {bound[:7] if match_time(bound, "month") else bound for bound in bounds}
-    if len(months) == 1 or all(end & named for end in ends):
-        known = known.union(*ends)
+def _has_only_known_times(template: str, source: str, language: str) -> bool:
+    """Whether each month, weekday or season in a sentence is in the question, or the query is for it."""
+    known = _find_times(source, language) | _read_times(source)
     phrases = " ".join(match[0] for match in compile_phrases("times").finditer(template))
-    return named <= known and set(stems(phrases)) <= set(stems(" ".join([source, *bounds])))
-
-
-def _find_bounds(literals: Sequence[exp.Literal], query: Query) -> list[str]:
-    """Return the bounds of a query's ranges; of a day that its rows are below, the day before."""
-    bounds: list[str] = []
-    for literal in literals:
-        condition, bound = query.ancestor(literal, *_BOUNDS), literal.name
-        if isinstance(condition, exp.LT) and (match := match_time(bound, "month")):
-            with suppress(ValueError):
-                first = date(int(match["year"]), int(match["month"]), int(match["day"] or 1))
-                bound = (first - timedelta(1)).isoformat()
-        bounds += [bound] if condition else []
-    return bounds
+    return _find_times(template, language) <= known and set(stems(phrases)) <= set(stems(source))
 
 
 def _read_times(text: str) -> set[tuple[str, int]]:
