@@ -8,6 +8,7 @@ turn back is the conversation's own.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -259,11 +260,9 @@ def find_right_query(words: str, resources: Resources) -> str:
     if sql.lstrip("( ").startswith(("SELECT ", "WITH ")):
         return sql
     query = read_query(sql, resources.database.schema()) if begins_sql(sql) else None
-    if query is None or not isinstance(query.tree, exp.Query):
-        return ""
-    # `Select only those from Lyon` is words: a query reads a table that there is, names nothing, or is written as code.
-    is_code = query.find(exp.CTE, exp.Star, exp.AggFunc)
-    return sql if query.tables or is_code or not query.find(exp.Column, exp.Table) else ""
+    # `Select only those from Lyon` is words: a query reads a table that there is, or has signs of one.
+    has_signs = begins_sql(sql) and re.search(r"\*|\w\(", sql)
+    return sql if has_signs or (query and query.tables) else ""
 
 
 def word_correction(answer: Answer, words: str, resources: Resources) -> CorrectionTurn:

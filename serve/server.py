@@ -179,7 +179,7 @@ class Asker:
         """Save a turn's answer as an example, because this person found the answer right."""
         answer, wording = turn.require_answer(), question or _find_wording(turn)
         result = await self.run_query(lambda _: verbs.approve(answer, self.agent.resources, question=wording))
-        await self._store_feedback(turn, kind="approve", question=question)
+        await self._store_feedback(turn, kind="approve", question=wording)
         return result
 
     async def correct(

@@ -140,15 +140,15 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
         return ColumnFormat("key")
     is_year = role == "year" or (not role and has_word_of_kind("year", words))
     is_likely_year = meaning.stored and not role and not measure and not has_word_of_kind("money", words)
-    if (is_whole and (is_year or is_likely_year)) or (role == "year" and not meaning.stored):  # such as a mean
-        years = _YEARS if is_year else _LIKELY_YEARS
-        if years.start <= min(numbers) and max(numbers) < years.stop:
-            return ColumnFormat("year")
     largest = max(map(abs, numbers))
     most = _MOST_STORED if meaning.stored else _MOST_COMPUTED
     if not meaning.stored and 0 < largest < 1:  # three significant digits
         most = min(10, _MOST_COMPUTED - math.floor(math.log10(largest)))
     decimals = 0 if is_whole else max(_count_decimal_places(number, most) for number in floats)
+    if (is_whole and (is_year or is_likely_year)) or role == "year":  # such as a mean
+        years = _YEARS if is_year else _LIKELY_YEARS
+        if years.start <= min(numbers) and max(numbers) < years.stop:
+            return ColumnFormat("year", decimals if meaning.stored else 0)
     if role == "count":
         return ColumnFormat("number", decimals)
     if _is_currency(measure):
@@ -410,7 +410,7 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
     if form.kind in ("number", "money", "percent"):
         return _format_number(cell, form, locale)
     if isinstance(cell, float) and (form.kind == "year" or (form.kind == "key" and cell.is_integer())):
-        return f"{cell:.0f}"
+        return f"{cell:.{form.decimals}f}"
     return str(cell)
 
 

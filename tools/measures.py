@@ -10,9 +10,9 @@ from importlib.resources import files
 
 from .words import humanize_name, split_name_into_words
 
-_UNIT = r"(?:US\s+)?([^\W\d_]+|[€£$%])"
+_UNIT = r"(?:US\s+)?([^\W\d_]+(?:/[^\W\d_]+)?|[€£$%])"
 _IN_COMMENT = re.compile(
-    rf"(?:\bin|\()\s*{_UNIT}|(?:^|[\s,;:])([A-Z]{{3}}|[€£$%])\.?$|^{_UNIT}(?=\s*(?:[,;(]|$|(?:per|above|below)\b))"
+    rf"(?:\bin|\()\s*{_UNIT}|(?:^|[,;:]\s?)([A-Z]{{3}}|[€£$%])\.?$|^{_UNIT}(?=\s*(?:[,;(]|$|(?:per|above|below)\b))"
 )
 """A unit after `in`, at the end, or by which a comment begins: `metres above sea level`, `EUR, net of VAT`."""
 
@@ -55,7 +55,7 @@ def find_unit_in_name(name: str) -> str:
 def find_unit_in_comment(comment: str) -> str:
     """Return the currency, unit or `%` in a comment such as `gross, in EUR`; empty without one."""
     words, measures = set(re.findall(r"[^\W\d_]+|[€£$%=]", comment.lower())), load_measures_and_words()[0]
-    units = {measures.get(word.lower(), "") for pair in _IN_COMMENT.findall(comment) for word in pair} - {""}
+    units = {find_measure(word) for pair in _IN_COMMENT.findall(comment) for word in pair} - {""}
     word_units = {measures[word] for word in words if word in measures}
     return (
         units.pop()

@@ -105,7 +105,7 @@ _PART = re.compile(r"A+(?!a)|A?a+|0+|x+")
 
 _PART_WITH_DIGITS = re.compile(r"(?:A+(?!a)|A?a+)0*|0+|x+")
 
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|_+")
 
 SHORT_FORMS = {
     "addr": ("address",),

@@ -130,7 +130,7 @@ def _correct_answer(answers: ConversationAnswers, args: str) -> str:
     if item.answer.record.follow_up and not question:
         # It is shown and can be approved, under words that the person has seen.
         right = answers.correct(item, verbs.rerun(item.answer, sql.strip(), answers.resources))
-        return f"{right.text}\nnot saved yet: {_explain_approval(right)}"
+        return f"{right.text}\n{answers.labels.translate(f'not saved yet: {_explain_approval(right)}')}"
     correction = verbs.correct(item.answer, sql.strip(), answers.resources, question=question)
     right = answers.correct(item, correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]

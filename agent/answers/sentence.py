@@ -11,9 +11,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import date
 from functools import cache
-from itertools import chain, takewhile
 
 from sqlglot import exp
 
@@ -30,13 +29,12 @@ from ...tools.words import (
     fold,
     humanize_name,
     make_singular,
-    match_time,
     split_name,
     stems,
     words,
 )
 from ..advice import with_fallback
-from ..records import AnswerRecord, Attempt, PlainCell, PlainResult
+from ..records import AnswerRecord, Attempt, PlainResult
 from .phrasing import ROWS_IN_WORDS, TEXT_CHARACTERS, cut
 from .sentence_comparisons import (
     GAP,
@@ -93,9 +91,8 @@ def fill_answer_sentence(
     if answer.sentence is None or answer.sql is None:
         return None
     query = read_query(answer.sql, database.schema())
-    has_ties = any(outcome.matter == "ties" and outcome.says for outcome in answer.readings.tried)
-    say, question = answer.sentence.say, answer.question
-    return fill_sentence(say, result, formats, question, query, has_ties=has_ties) if query else None
+    say, question, meant = answer.sentence.say, answer.question, answer.rephrased
+    return fill_sentence(say, result, formats, question, query, meant=meant) if query else None
 
 
 def fill_sentence(
@@ -105,7 +102,7 @@ def fill_sentence(
     question: str,
     query: Query,
     *,
-    has_ties: bool = False,
+    meant: str = "",
 ) -> str | None:
     """Fill the placeholders of a sentence; return None if the result does not support it.
 
@@ -115,16 +112,16 @@ def fill_sentence(
         formats: One per column, each with its locale.
         question: The question in the person's own words.
         query: The query that gave the result.
-        has_ties: Whether more rows tie with the last one that a LIMIT lets through.
+        meant: The question written anew, with the times of earlier turns.
     """
     template = _PLACEHOLDER.sub(GAP, say)
     if not _is_plain_sentence(say, template) or _JOINED.search(template):
         return None
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
-    table = ResultWithQuery(result, query, tuple(measures), has_ties)
+    table = ResultWithQuery(result, query, tuple(measures))
     examples = compile_phrases("examples")
     matches = [
-        _resolve_placeholder(placeholder[1], table, examples.search(say[: placeholder.start()]) is not None)
+        _resolve_placeholder(placeholder[1], table, example=examples.search(say, 0, placeholder.start()) is not None)
         for placeholder in _PLACEHOLDER.finditer(say)
     ]
     placeholders = [place for place in matches if place is not None]
@@ -144,9 +141,11 @@ def fill_sentence(
         texts.append(join_names(names, ROWS_IN_WORDS, f"{question} {template}") if all(names) else "")
     # A number in ORDER BY or GROUP BY is that of a column.
     literals = [each for each in query.find(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)]
-    known_text = " ".join([question, *(literal.name for literal in literals)])
-    ranges = _find_ranges(literals, query)
-    exact_text = " ".join([question, *(each.name for each in literals if query.ancestor(each, *_BOUNDS) is None)])
+    # The question's `top 5` is not what a LIMIT 10 lets through.
+    known_text = " ".join(["" if table.is_at_limit else question, *(literal.name for literal in literals)])
+    exact_text = " ".join(
+        [question, meant, *(each.name for each in literals if query.ancestor(each, *_BOUNDS) is None)]
+    )
     language = find_language(template) or find_language(f"{question} {template}")
     named_rows = _find_named_rows(template, result, formats)
     placed_rows = {row for place in placeholders if place.column >= 0 for row in place.rows}
@@ -160,7 +159,7 @@ def fill_sentence(
         all(texts)
         and _has_only_source_numbers(template, known_text, language, " ".join(map(humanize_name, result.columns)))
         and all(placed_rows <= rows for rows in named_rows.values())
-        and _has_only_known_times(template, exact_text, ranges, language, _drop_numbers(placeholders, result, measures))
+        and _has_only_known_times(template, exact_text, language)
         and sentence.is_supported()
     ):
         return None
@@ -221,7 +220,7 @@ def _is_plain_sentence(say: str, template: str) -> bool:
     return 0 < len(say) <= LONGEST and not has_invisible and _MARKUP.search(template) is None
 
 
-def _resolve_placeholder(inner: str, table: ResultWithQuery, example: bool) -> Placeholder | None:
+def _resolve_placeholder(inner: str, table: ResultWithQuery, *, example: bool) -> Placeholder | None:
     """Return the cells that a placeholder means; None if it is unknown or ambiguous."""
     result, inner = table.result, inner.strip()
     exact, pick_match = find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner)
@@ -249,8 +248,7 @@ def _resolve_placeholder(inner: str, table: ResultWithQuery, example: bool) -> P
 
 def _is_cut_by_query(table: ResultWithQuery, question: str) -> bool:
     """Whether a LIMIT of the query that the question does not name may have cut the rows."""
-    digits = {run for token in _NUMBER.findall(question) for run in _split_number(token)}
-    named_numbers = {str(read_number_words()[0].get(word.folded)) for word in words(question)} | digits
+    named_numbers = {str(read_number_words()[0].get(word.folded, word.folded)) for word in words(question)}
     return table.is_at_limit and str(table.result.row_count) not in named_numbers
 
 
@@ -306,53 +304,11 @@ def _has_only_source_numbers(template: str, source: str, language: str, columns:
     )
 
 
-def _has_only_known_times(
-    template: str, source: str, ranges: Sequence[Sequence[str]], language: str, rows: Sequence[Sequence[PlainCell]]
-) -> bool:
-    """Whether each month, weekday or season in a sentence is in the question, the query or one of the rows.
-
-    Args:
-        template: The sentence with gaps.
-        source: The question, and the query's literals that are no bounds.
-        ranges: The bounds of each range of the query, of which a sentence names both.
-        language: The sentence's language.
-        rows: The rows that its places name.
-    """
-    text = " ".join([source, *(str(cell) for row in rows for cell in row if isinstance(cell, str | int))])
-    named, known = _find_times(template, language), _find_times(text, language) | _read_times(text)
-    for bounds in ranges:
-        ends = [_read_times(bound) for bound in bounds]
-        months = {bound[:7] if match_time(bound, "month") else bound for bound in bounds}
-        if len(months) == 1 or all(end & named for end in ends):
-            known = known.union(*ends)
+def _has_only_known_times(template: str, source: str, language: str) -> bool:
+    """Whether each month, weekday or season in a sentence is in the question, or the query is for it."""
+    known = _find_times(source, language) | _read_times(source)
     phrases = " ".join(match[0] for match in compile_phrases("times").finditer(template))
-    return named <= known and set(stems(phrases)) <= set(stems(" ".join([text, *chain(*ranges)])))
-
-
-def _find_ranges(literals: Sequence[exp.Literal], query: Query) -> list[list[str]]:
-    """Return the bounds of each range in a query; of a day that its rows are below, the day before."""
-    ranges: dict[tuple[int, str], list[str]] = {}
-    for literal in literals:
-        condition = query.ancestor(literal, *_BOUNDS)
-        if condition is None:
-            continue
-        around = takewhile(lambda node: isinstance(node, exp.And | exp.Paren), query.list_enclosing(condition)[1:])
-        whole = [condition, *around][-1]
-        bound = literal.name
-        if isinstance(condition, exp.LT) and (match := match_time(bound, "month")):
-            with suppress(ValueError):
-                first = date(int(match["year"]), int(match["month"]), int(match["day"] or 1))
-                bound = (first - timedelta(1)).isoformat()
-        ranges.setdefault((id(whole), condition.this.sql()), []).append(bound)
-    return [*ranges.values()]
-
-
-def _drop_numbers(places: Sequence[Placeholder], result: PlainResult, measures: Sequence[int]) -> list[list[PlainCell]]:
-    """Return the rows of places, and for several the first and the last, without the numbers that places give."""
-    placed = {row for place in places if place.column >= 0 for row in place.rows}
-    shown = {place.column for place in places if place.column in measures}
-    placed |= {0, result.row_count - 1} if len(placed) > 1 else set()
-    return [[cell for column, cell in enumerate(result.rows[row]) if column not in shown] for row in sorted(placed)]
+    return _find_times(template, language) <= known and set(stems(phrases)) <= set(stems(source))
 
 
 def _read_times(text: str) -> set[tuple[str, int]]:

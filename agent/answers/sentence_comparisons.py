@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import groupby, pairwise, starmap, takewhile
+from itertools import groupby, pairwise, takewhile
 from typing import Literal
 
 from sqlglot import exp
@@ -19,7 +18,16 @@ from sqlglot import exp
 from ...tools.labels import make_word_pattern, read_languages
 from ...tools.sql import Query
 from ...tools.sql.query import ENDS
-from ...tools.words import LONE_NUMBER_WORDS, STOP_WORDS, fold, humanize_name, match_time, split_name, stem_word, stems
+from ...tools.words import (
+    LONE_NUMBER_WORDS,
+    STOP_WORDS,
+    fold,
+    humanize_name,
+    match_time,
+    split_name,
+    stem_name,
+    stem_word,
+)
 from ..records import PlainCell, PlainResult
 
 GAP = "\0"
@@ -56,14 +64,12 @@ _PATTERNS = {
     "examples",
     "joins",
     "guesses",
-    "majorities",
     "composed",
     "rates",
     "times",
     *_CONDITIONS,
 }  # no lists of words
 _SUMS = ("sums", "averages", "each")
-_MEDIAN = re.compile(r"median|mediaan|медиан", re.IGNORECASE)
 _MEANS, _TOTALS = (exp.Avg, exp.Median, exp.PercentileCont), (exp.Sum, exp.Count)
 _RATIOS = (exp.Div, exp.Window, exp.Query)
 """Parts of an output for which no function alone tells what it computes."""
@@ -96,7 +102,6 @@ class ResultWithQuery:
     result: PlainResult
     query: Query
     measures: tuple[int, ...]  # the columns with numbers that are no names
-    has_ties: bool = False  # whether rows are known that tie with the last one that a LIMIT lets through
 
     @property
     def has_single_row(self) -> bool:
@@ -123,7 +128,7 @@ class ResultWithQuery:
 
     def find_order(self, *, by_time: bool = False) -> str:
         """Return which extreme of a number, or of a time, comes first; empty if unordered."""
-        if not self.query.order:
+        if not self.query.order or self.query.offset is not None:
             return ""
         term, columns = self.query.order[0].this, self.result.columns
         while isinstance(term, _WRAPPERS):
@@ -219,6 +224,11 @@ class ComparingSentence:
         return [word for word in _list_words(self.claims) if word not in self._name_words]
 
     @cached_property
+    def pieces(self) -> list[list[str]]:
+        """Those words before, between and after the placeholders."""
+        return _split_at_gaps(self.words)
+
+    @cached_property
     def _name_words(self) -> set[str]:
         return set(_list_words(" ".join(self.names))) - _STOPS
 
@@ -258,43 +268,37 @@ class ComparingSentence:
         # Yes or no is not known before there are rows, nor what all but one have.
         answers, exclusions = (compile_phrases(kind).pattern for kind in ("answers", "exclusions"))
         unknown = rf"\s*{answers}\s*[,.:;!—–-]|.*{exclusions}\s?{GAP}"
+        known = self._name_words.union(_list_words(self.table.query.tree.sql(comments=False)), STOP_WORDS)
         return (
             not re.match(unknown, self.text, re.IGNORECASE)
-            and not any(compile_phrases(kind).search(self.claims) for kind in ("guesses", "ranks"))
-            and self._has_rank_beside_extreme()
-            and self._has_majority()
+            and not compile_phrases("ranks").search(self.claims)
+            and all(
+                known.issuperset(_list_words(guess[0])) for guess in compile_phrases("guesses").finditer(self.claims)
+            )
+            and self._names_own_columns()
             and self._matches_labels()
             and self._do_extremes_match_words()
-            and self._has_no_false_sum()
             and self._fits_functions()
-            and self._has_only_computed_rates()
-            and self._tells_part_as_part()
-            and all(starmap(self._compares_as_rows_do, pairwise(self.labels)))
+            # Neither `more than {name.last}` nor `{name.first} and {name.last} have the same` is known without rows.
+            and not any(self._is_of_kind(word, "than") for piece in self.pieces[:-1] for word in piece[-2:])
+            and not (len(self.labels) > 1 and self._has("same"))
             and self._tells_whose_numbers()
-            and not (self.table.has_ties and self._has("alone"))
+            and not (self.table.is_at_limit and self._has("alone"))
             and self._has_singular_verbs_for_one()
             and all(map(self._is_rank, _RANKINGS))
             and all(self._has_stated_direction(rises=kind == "rises") for kind in ("rises", "falls") if self._has(kind))
-            and (self._has("rises") or self._has("falls") or not self._has("steady"))
         )
-
-    def _has_rank_beside_extreme(self) -> bool:
-        """Whether `second` or the like stands beside `highest`, if the query passes over the first rows."""
-        is_first = self.table.query.offset is None
-        return is_first or not any(map(self._has, _RANKINGS)) or bool(compile_phrases("ranks").search(self.text))
 
     def _is_rank(self, ranking: Ranking) -> bool:
         """Whether the cells beside a superlative are the extremes, or in the rows of the extremes."""
         has_label = False
-        for number, (words, places) in enumerate(self.clauses):
-            found = [word not in self._name_words and self._is_of_kind(word, ranking) for word in words]
-            if not any(found) or (self._compares_labels and len([each for each in places if each in self.labels]) > 1):
+        for number, (words, _) in enumerate(self.clauses):
+            if not any(word not in self._name_words and self._is_of_kind(word, ranking) for word in words):
                 continue
             around = [placeholders for _, placeholders in (*self.clauses[number:], *self.clauses[number::-1])]
             near = next((cells for places in around if (cells := [each for each in places if each.column >= 0])), [])
             by_time = ranking in _TIMES
-            following = words[found.index(True) + 1 :][:2]
-            if not by_time and not self._is_of_measure(words, following, near, _RANKINGS[ranking]):
+            if not by_time and not self._is_of_measure(words, near, _RANKINGS[ranking]):
                 return False
             is_ordered = self.table.query.order and not self.table.query.filtered_extremes
             if is_ordered and any(placeholder.is_list for placeholder in near):
@@ -312,113 +316,72 @@ class ComparingSentence:
             has_label = True
         return True
 
-    def _is_of_measure(
-        self, words: list[str], following: list[str], near: Sequence[Placeholder], picks: set[str]
-    ) -> bool:
+    def _is_of_measure(self, words: Iterable[str], near: Sequence[Placeholder], picks: set[str]) -> bool:
         """Whether the rows beside a superlative are an extreme of the measure that it is of, as in `most ports`."""
         table, numbers = self.table, {place.column for place in self.numbers}
         if table.has_single_row or table.query.limit is not None or len(table.measures) < 2:
             return True
-        named, meant = (
-            self._find_measures(words),
-            self._find_measures(takewhile(lambda word: word not in STOP_WORDS, following)),
-        )
+        meant = self._find_measures(words)
         by = {place.by for place in near if place in self.labels and place.pick in _OPPOSITES}
-        if by and not by & (numbers | set(named)):
+        if by and not by & (numbers | meant):
             return False
-        ends = [{*table.find_extreme_rows(meant[0], pick)} for pick in picks] if len(meant) == 1 else []
-        return not ends or any(
+        ends = [{*table.find_extreme_rows(column, pick)} for column in meant for pick in picks]
+        return not meant or any(
             place.column in meant or (place in self.labels and any(rows.issuperset(place.rows) for rows in ends))
             for place in near
         )
 
-    @cached_property
-    def _compares_labels(self) -> bool:
-        """Whether the names of two rows are compared, as in `more than`."""
-        columns = [label.column for label in self.labels]
-        return len(set(columns)) < len(columns) and self._has("than")
-
-    def _find_measures(self, words: Iterable[str]) -> list[int]:
-        """Return the measures of which a word is a name, and no other measure's."""
-        columns, found = self.table.result.columns, set(map(stem_word, words))
-        names = [(column, stems(humanize_name(columns[column]))) for column in self.table.measures]
-        shared = Counter(stem for _, own in names for stem in {*own})
-        return [column for column, own in names if any(shared[stem] == 1 for stem in found & {*own})]
-
-    def _compares_as_rows_do(self, first: Placeholder, second: Placeholder) -> bool:
-        """Whether one row is larger than another, or equal, if the words between their names say so."""
-        text = _list_words(self.claims)
-        gaps = [position for position, word in enumerate(text) if word == GAP]
-        start, end = (gaps[next(n for n, each in enumerate(self.places) if each is place)] for place in (first, second))
-        between = text[start + 1 : end]
-        before, after = _read_clause(text[:start][::-1]), _read_clause(text[end + 1 :])
-        has_than = any(self._is_of_kind(word, "than") for word in between)
-        if first.column != second.column or first.rows == second.rows or (_STOPS & {*between} and not has_than):
-            return True
-
-        def tells(words: Iterable[str], *kinds: str) -> bool:
-            return any(self._is_of_kind(word, kind) for word in words if word not in self._name_words for kind in kinds)
-
-        is_same = tells([*between, *after], "same")
-        compared = between if not has_than or tells(between, "high", "low") else [*before, *between]
-        kinds = [("high", "ahead"), ("low", "behind")] if has_than else [("ahead",), ("behind",)]
-        is_more, is_less = (tells(compared, *each) for each in kinds)
-        if not (has_than or is_same or (is_more != is_less and GAP not in between)):
-            return True
-        measures = self._find_measures([*before, *between, *after]) or self.table.measures
-        rows = [self.table.result.rows[place.row] for place in (first, second)]
-        pairs = [[cell for row in rows if isinstance(cell := row[column], int | float)] for column in measures]
-        if not pairs or any(len(pair) < len(rows) for pair in pairs) or not (is_same or is_more != is_less):
-            return False
-        return all(a == b if is_same else (a > b if is_more else a < b) for a, b in pairs)
+    def _find_measures(self, words: Iterable[str]) -> set[int]:
+        """Return the measures that all words can be of that name one; empty if there are none."""
+        names = {column: {*stem_name(name)} for column, name in enumerate(self.table.result.columns)}
+        of_labels = set[str]().union(*(names.pop(column) for column in [*names] if column not in self.table.measures))
+        named = [{column for column, own in names.items() if stem in own - of_labels} for stem in map(stem_word, words)]
+        return set.intersection(*filter(None, named)) if any(named) else set()
 
     @cached_property
-    def _outputs(self) -> list[exp.Expr]:
-        """What the query computes for each number; empty if that is unclear."""
-        tree = self.table.query.tree
+    def _functions(self) -> set[str]:
+        """How the query computes the numbers: `averages`, `sums`, or empty where that is unclear."""
+        tree, query = self.table.query.tree, self.table.query
         selects = tree.selects if isinstance(tree, exp.Select) else []
-        is_plain = len(selects) == len(self.table.result.columns)
-        return [selects[place.column] for place in self.numbers] if is_plain else []
+        if len(selects) != len(self.table.result.columns):
+            return {""}
+        outputs = [selects[place.column] for place in self.numbers]
+        return {
+            "averages" if _is_mean(each, query) else "sums" if each.find(*_TOTALS) and not each.find(*_RATIOS) else ""
+            for each in outputs
+        }
 
     def _fits_functions(self) -> bool:
-        """Whether words such as `total`, `average` and `each` are said of numbers that the query computes so."""
-        outputs = self._outputs
-        are_means = [_is_mean(output, self.table.query) for output in outputs]
-        if not outputs or any(
-            not is_mean and (output.find(*_RATIOS) or not output.find(*_TOTALS))
-            for is_mean, output in zip(are_means, outputs, strict=True)
-        ):
-            return True
-        has_mean, known = self._has("averages"), set(_list_words(self.question))
-        is_each = any(self._is_of_kind(word, "each") for word in self.words if word not in known)
-        return not (
-            (has_mean and not any(are_means))
-            or (any(map(_MEDIAN.match, self.words)) and not _MEDIAN.search(self.table.query.sql))
-            or (all(are_means) and not has_mean and self._has("sums") and len(self.numbers) == 1)
-            or (is_each and self.table.has_single_row and not self.table.query.find(exp.Group))
-        )
-
-    def _has_only_computed_rates(self) -> bool:
-        """Whether the query divides or groups by the unit of `per month` or `daily`, or the question has it."""
-        table = self.table
-        if table.query.find(exp.Avg, exp.Div) or not self.numbers:
-            return True
-        known = _list_words(f"{self.question} {' '.join(map(humanize_name, table.result.columns))}")
+        """Whether words such as `total`, `average` and `daily` are said of numbers that the query computes so."""
+        known = _list_words(f"{self.question} {' '.join(map(humanize_name, self.table.result.columns))}")
         rates = compile_phrases("rates", self.language).finditer(self.text)
         units = [fold(next(filter(None, match.groups())))[:4] for match in rates]
-        return all(any(word.startswith(unit) for word in known) for unit in units)
+        said = {kind for kind in ("averages", "sums") if self._has(kind)}
+        if not all(any(word.startswith(unit) for word in known) for unit in units) or (
+            self.table.has_single_row
+            and not self.table.query.find(exp.Group)
+            and any(self._is_of_kind(word, "each") for word in self.words if word not in known)
+        ):
+            said = {"averages"}
+        return not self.numbers or "" in self._functions or ({"averages"} & said or said) <= self._functions
 
-    def _tells_part_as_part(self) -> bool:
-        """Whether what is said of the rows that a LIMIT lets through is not said of all."""
-        if not self.table.is_at_limit or self.table.has_single_row or any(map(self._has, _RANKINGS)):
-            return True
-        ends = {place.pick for place in self.numbers if self.is_cut and not self.labels}
-        return not ({"min", "max"} <= ends or {"first", "last"} <= ends or any(map(self._has, ("alone", *_SUMS))))
+    def _names_own_columns(self) -> bool:
+        """Whether no number stands where the words name another column, as in `price: {quantity}`."""
+        before, *pieces = _split_at_gaps(_list_words(self.claims))
+        for place, following in zip(self.places, pieces, strict=True):
+            if place in self.labels:
+                before += following
+                continue
+            noun = [*takewhile(lambda word: word not in _STOPS | STOP_WORDS, following)][:2]
+            clause = [*takewhile(lambda word: word not in _STOPS, following)]
+            named = self._find_measures(noun) or self._find_measures(before)
+            if named and place.column in self.table.measures and place.column not in named:
+                return False
+            before = following[len(clause if len(clause) < len(following) else noun) :]
+        return True
 
     def _do_extremes_match_words(self) -> bool:
         """Whether words such as `highest` and `lowest` come in the order of their cells."""
-        if self._compares_labels:
-            return True
         ends = [self.table.find_extremes(placeholder) for placeholder in self.places]
         kinds = {"high": "max", "low": "min"}
         word_ends = [end for word in self.words for kind, end in kinds.items() if self._is_of_kind(word, kind)]
@@ -426,49 +389,35 @@ class ComparingSentence:
         picks = [pick for pick, _ in groupby(end_set.pop() for end_set in ends if len(end_set) == 1)]
         return min(len(set(order)), len(set(picks))) < 2 or picks[: len(order)] == order
 
-    def _has_no_false_sum(self) -> bool:
-        """Whether no single row's number stands beside a word such as `total` or `each`."""
-        claims = {kind for word in self.words for kind in _RANKINGS if self._is_of_kind(word, kind)}
-        picks = {placeholder.pick for placeholder in self.numbers}
-        if self.table.has_single_row or claims or {"min", "max"} <= picks:
-            return True  # the highest total; from 3 to 70 in all
-        are_means = self.labels and all(_is_mean(output, self.table.query) for output in self._outputs or [exp.Null()])
-        return not (self.numbers and any(map(self._has, ("sums", "each") if are_means else _SUMS)))
-
     def _tells_whose_numbers(self) -> bool:
-        """Whether a number of one row of several has a name, number or rank beside it."""
-        if self.table.has_single_row or len({place.row for place in self.numbers}) != 1:
+        """Whether numbers of some rows of several are told as theirs, and not as those of all."""
+        table, picks = self.table, {place.pick for place in self.numbers}
+        if table.has_single_row or any(map(self._has, _RANKINGS)):
             return True
-        row, text = self.table.result.rows[self.numbers[0].row], self.text.casefold()
-        return (
-            len(self.places) > len(self.numbers)
-            or any(str(cell).casefold() in text for cell in row if cell)
-            or any(map(self._has, (*_RANKINGS, "alone")))
-        )
-
-    def _has_majority(self) -> bool:
-        """Whether a row has more than all others together, if the words say so."""
-        table, rows = self.table, self.table.result.rows
-        if table.has_single_row or not compile_phrases("majorities").search(self.claims):
+        of_all = ("sums", "each") if self.labels and self._functions == {"averages"} else ("sums", "each", "averages")
+        if any(map(self._has, of_all)):
+            return not table.is_at_limit and (not self.numbers or {"min", "max"} <= picks)
+        if {"min", "max"} <= picks or {"first", "last"} <= picks:
+            return bool(self.labels) or not self.is_cut
+        if (
+            len({place.row for place in self.numbers}) != 1
+            or len(self.places) > len(self.numbers)
+            or self._has("alone")
+        ):
             return True
-        shares = {
-            column: [cell if isinstance(cell := row[column], int | float) else 0 for row in rows]
-            for column in table.measures
-            if table.query.limit is None and not table.result.truncated
-        }
-        return any(
-            2 * sum(cells[row] for row in place.rows) > sum(cells) for cells in shares.values() for place in self.places
-        )
+        text = self.text.casefold()
+        return any(str(cell).casefold() in text for cell in table.result.rows[self.numbers[0].row] if cell)
 
     def _has(self, kind: str) -> bool:
         return any(self._is_of_kind(word, kind) for word in self.words)
 
     def _has_singular_verbs_for_one(self) -> bool:
         """Whether no verb of one thing follows a placeholder that names several."""
-        rows, verbs = self.table.result.rows, (after for gap, after in pairwise([*self.words, ""]) if gap == GAP)
+        rows = self.table.result.rows
         return not any(
-            self._is_of_kind(verb, "singular") and len({rows[row][place.column] for row in place.rows}) > 1
-            for place, verb in zip(self.places, verbs, strict=True)
+            any(self._is_of_kind(verb, "singular") for verb in following[:1])
+            and len({rows[row][place.column] for row in place.rows}) > 1
+            for place, following in zip(self.places, self.pieces[1:], strict=True)
         )
 
     def _is_of_kind(self, word: str, kind: str) -> bool:
@@ -483,24 +432,16 @@ class ComparingSentence:
         numbers, rows = self.numbers, self.table.result.rows
         if not numbers or self.table.find_order(by_time=True) != "min" or numbers[0].row >= numbers[-1].row:
             return False
-        cells = [rows[row][numbers[0].column] for row in range(numbers[0].row, numbers[-1].row + 1)]
-        course = [
-            float(str(cell)) for cell in (cells if self._has("steady") else (cells[0], cells[-1])) if cell is not None
-        ]
-        return all(start != end and (start < end) == rises for start, end in pairwise(course))
+        start, end = (rows[place.row][numbers[0].column] for place in (numbers[0], numbers[-1]))
+        return (
+            isinstance(start, int | float) and isinstance(end, int | float) and start != end and (start < end) == rises
+        )
 
-    def _names_extreme(self, number: int) -> bool:
-        """Whether the words before a placeholder name its extreme, as in `lowest at {n.min}`.
-
-        In `{month.first} has the lowest, {n.min}` it is that of a label without another number.
-        """
-        gaps = [position for position, word in enumerate(self.words) if word == GAP]
-        kind, label = {"max": "high", "min": "low"}.get(self.places[number].pick, ""), self.places[number - 1]
-        words = self.words[gaps[number - 1] + 1 : gaps[number]]
-        is_told = number < 2 or self.places[number - 2].column != self.places[number].column
-        if is_told and label in self.labels:
-            words = words[len(_read_clause(words)) :]
-        return any(self._is_of_kind(word, kind) for word in words)
+    def _names_other_end(self, number: int) -> bool:
+        """Whether a number is told as the other end than the number before it, as in `and lowest at {n.min}`."""
+        kind = {"max": "high", "min": "low"}.get(self.places[number].pick, "")
+        is_after_number = self.places[number - 1] in self.numbers
+        return is_after_number and any(self._is_of_kind(word, kind) for word in self.pieces[number])
 
     def _matches_labels(self) -> bool:
         """Whether each number belongs to the label before it, or to the label in the same position."""
@@ -518,9 +459,10 @@ class ComparingSentence:
             numbers = [
                 (number, place)
                 for number, place in enumerate(places)
-                if place.column == column and not (number and self._names_extreme(number))
+                if place.column == column and not (number and self._names_other_end(number))
             ]
-            if {"min", "max"} <= {place.pick for number, place in numbers if number < first or not labels}:
+            picks = {place.pick for number, place in numbers if number < first or not labels}
+            if {"min", "max"} <= picks or {"first", "last"} <= picks:
                 continue  # `from 3 to 70` before any label is said of all rows
             before = [next((item.rows for item in places[number::-1] if item in labels), None) for number, _ in numbers]
             cells = [rows[place.row][column] for _, place in numbers]
@@ -556,9 +498,9 @@ def compile_phrases(kind: str, language: str | None = None) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
 
 
-def _read_clause(words: Iterable[str]) -> list[str]:
-    """Return the words up to the next stop or placeholder."""
-    return list(takewhile(lambda word: word != GAP and word not in _STOPS, words))
+def _split_at_gaps(words: Iterable[str]) -> list[list[str]]:
+    """Return the words between gaps."""
+    return [piece.split() for piece in " ".join(words).split(GAP)]
 
 
 @cache

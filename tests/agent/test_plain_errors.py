@@ -141,6 +141,12 @@ def test_replies_that_are_none_of_a_model_are_told_in_german(error: Exception, g
             "`question`",
         ),
         (
+            "not saved yet: 'and Rome' follows earlier questions: /approve n saves it, under these words or better "
+            "ones",
+            "noch nicht gespeichert: 'and Rome' folgt auf frühere Fragen: /approve n speichert sie, unter diesen oder "
+            "besseren Worten",
+        ),
+        (
             "not saved: there is no answer to approve, it failed",
             "nicht gespeichert: es gibt keine Antwort zum Bestätigen, die Frage ist gescheitert",
         ),
@@ -227,3 +233,18 @@ def test_a_correction_that_is_no_single_query_is_not_read_as_words(shop: Path, t
         for correct in (agent.word_correction, agent.correct):
             with pytest.raises(QueryRejected, match=why):
                 correct(answer, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_query"),
+    [
+        ("select count(* from customers", True),
+        ("select * from customers where city =", True),
+        ("select name, from customers", True),
+        ("Select only those from customers in Lyon", False),
+        ("select those with status = open", False),
+    ],
+)
+def test_a_query_with_a_slip_is_no_correction_in_words(shop: Path, text: str, is_query: bool) -> None:
+    with SQLAgent(shop, model="offline") as agent:
+        assert verbs.find_right_query(text, agent.resources) == (text if is_query else "")

@@ -216,6 +216,7 @@ async def test_a_correction_is_saved_for_the_words_under_which_a_person_approved
             turn = (await client.post(f"/threads/{thread}/turns", json={"question": question})).json()["id"]
             await client.get(f"/turns/{turn}/events")
         await client.post(f"/turns/{turn}/feedback", json={"kind": "approve", "question": "Parisians"})
+        await client.post(f"/turns/{turn}/feedback", json={"kind": "approve"})
         saved = (await client.post(f"/turns/{turn}/feedback", json={"kind": "correct", "sql": right})).json()["saved"]
         assert (saved["question"], saved["replaced"]) == ("Parisians", 1)
         assert [each["meaning"] for each in (await client.get("/lessons")).json()] == [right]

@@ -11,6 +11,7 @@ from tableturn.tools.labels import read_languages
 from tableturn.tools.words import (
     FUNCTION_WORDS,
     find_nearest_names,
+    humanize_name,
     is_foreign_text,
     split_name,
     stem_english_word,
@@ -70,6 +71,11 @@ def test_a_name_is_split_alike_with_and_without_accents() -> None:
     assert split_name("prénomÉlève2") == split_name("prenomEleve2") == ("prenom", "eleve", "2")
     assert split_name("HTTPSha256_of", keep_digits=True) == ("http", "sha256", "of")
     assert is_count_column(ColumnSchema("salles_réservées", "INTEGER", "number"))
+
+
+def test_capitals_that_belong_together_are_one_word() -> None:
+    names = {"SKUList": "sku list", "HTTPLog": "http log", "OrderIDs": "order ids", "birthYear": "birth year"}
+    assert {name: humanize_name(name) for name in names} == names
 
 
 def test_common_english_words_are_each_written_once() -> None:

@@ -533,7 +533,7 @@ class ColumnHeading:
     words: str  # for people: its own name in words where it has one
     counted: str = ""  # what it counts, in words: its own name, or the table if that says no more than `count`
     counts_all: bool = False  # whether it counts all rows of a table
-    meaning: str = ""  # what it holds, in words, if its name is one letter
+    meaning: str = ""  # what it holds, in words, if its name is one letter or a function's
 
 
 def headings(query: Query | None, columns: Sequence[str]) -> tuple[ColumnHeading, ...]:
@@ -560,16 +560,15 @@ def _make_column_heading(item: exp.Expr, name: str, query: Query) -> ColumnHeadi
     node = item.unalias()
     table_name = _get_counted_table_name(node, query) if isinstance(node, exp.Count) else ""
     parts = {key for key, value in query.tree.args.items() if value}
-    counts_all = bool(table_name) and parts <= {"expressions", "from_", "kind"}
-    is_named = isinstance(item, exp.Alias)
-    if isinstance(node, exp.Column) or (is_named and len(name) > 1):
-        return ColumnHeading(name, table_name, counts_all)
+    heading = ColumnHeading(name, table_name, bool(table_name) and parts <= {"expressions", "from_", "kind"})
+    if isinstance(node, exp.Column) or (len(item.alias) > 1 and f"{name.upper()}(" not in node.sql()):
+        return heading
     words = f"number of {table_name}" if table_name else _describe_output(node, query)
     words = name if "`" in words or len(words) > _LONGEST_HEADING else words
-    if is_named:
+    if item.alias:
         is_count = isinstance(node, exp.Count) and isinstance(node.this, exp.Star)
-        return ColumnHeading(name, table_name, counts_all, COUNT if is_count else words)
-    return ColumnHeading(words, table_name, counts_all)
+        return replace(heading, meaning=COUNT if is_count else words)
+    return replace(heading, words=words)
 
 
 def _describe_output(node: exp.Expr, query: Query) -> str:

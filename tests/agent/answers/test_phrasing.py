@@ -167,9 +167,11 @@ def test_an_average_without_a_name_is_said_without_its_unit() -> None:
         ("kind AS kind, COUNT(*) AS n", (("a", 78), ("b", 9)), "First of 2 by count: a, 78.",
          "Platz 1 von 2 (Anzahl): a, 78."),
         ("kind AS k", (("a",), ("b",)), "K: a, b.", "K: a, b."),
+        ("avg(price_eur) AS avg, max(price_eur) AS max", ((1, 2),), "Average price: €1; largest price: €2.",
+         "Avg: 1\xa0€; max: 2\xa0€."),
     ],
 )  # fmt: skip
-def test_a_sentence_says_what_one_letter_stands_for(sql: str, rows: Any, english: str, german: str) -> None:
+def test_a_sentence_says_what_one_letter_or_function_stands_for(sql: str, rows: Any, english: str, german: str) -> None:
     kind, price = ColumnSchema("kind", "TEXT", "text"), ColumnSchema("price_eur", "REAL", "number")
     query = read(f"SELECT {sql} FROM tickets ORDER BY 1", Schema("shop", (TableSchema("tickets", (kind, price)),)))
     result = PlainResult(tuple(item.alias for item in query.tree.expressions), rows)

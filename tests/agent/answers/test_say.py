@@ -229,10 +229,10 @@ def test_a_value_of_an_earlier_question_may_be_named(shop: Path) -> None:
         assert chat.ask("And in Paris?").text == "2, beside those in Lyon."
 
 
-def test_nobody_is_alone_beside_a_tie(shop: Path) -> None:
+def test_nobody_is_alone_at_a_limit(shop: Path) -> None:
     sql = "SELECT customer_id, total FROM orders ORDER BY total DESC LIMIT 1"
     largest, alone = "The largest was {customer_id}'s: {total}.", "Only customer {customer_id} paid {total}."
-    assert ask(shop, reply(sql, alone), question="Largest order?").text == "Only customer 1 paid 20."
+    assert ask(shop, reply(sql, alone), question="Largest order?").text == "Customer id: 1; total: 20."
     with sqlite3.connect(shop) as connection:
         connection.execute("INSERT INTO orders VALUES (5, 3, 20.0, '2024-05-06')")
     tie = "1 more shares the first place."
