@@ -160,7 +160,7 @@ MAY_WALK = {
     "tools.database.server.statement_check": "an engine judges for itself what it runs",
     "tools.database.sqlite.engine": "an engine judges for itself what it runs",
     "tools.knowledge.fragment": "it changes copies of the SQL that definitions have",
-    "tools.ledger.path": "of a CASE it leaves out the conditions",
+    "tools.ledger.passed": "of a CASE it leaves out the conditions",
 }
 """The only places that go through syntax trees for themselves, and why; all others ask a `Query`."""
 MAY_PARSE = {

@@ -37,6 +37,7 @@ from .parts import (
     write_expression,
     write_missing,
 )
+from .passed import find_passed_column, list_optional_sources
 from .path import (
     MOSTLY_ONE,
     NO_SUBJECT,
@@ -48,11 +49,16 @@ from .path import (
     NotCountedError,
     SingleSource,
     check_countable,
-    find_passed_column,
     find_path,
     find_row_table,
 )
-from .repeated import count_repeated_rows, expects_every_row_to_match, has_distinct_partners, sums_for_each_row
+from .repeated import (
+    count_repeated_rows,
+    expects_every_row_to_match,
+    has_distinct_partners,
+    refers_by_values,
+    sums_for_each_row,
+)
 from .variants import CODE, MOST_VALUES, find_compared_variants, find_group_variants
 
 _LONGEST, _MOST_SCOPES = 10_000, 8
@@ -136,6 +142,7 @@ class _LedgerCounter:
     distinct_sources: list[QuerySource] = field(default_factory=list[QuerySource])  # those whose rows no join repeats
     # Of SELECTs' sources those of which no join leaves out rows, but for faults in the data.
     whole: dict[int, QuerySource] = field(default_factory=dict[int, QuerySource])
+    lefts: dict[int, bool | None] = field(default_factory=dict[int, "bool | None"])
     may_repeat: bool = False  # whether rows that joins leave out would be there several times
 
     def name(self, source: QuerySource) -> str:
@@ -163,7 +170,8 @@ class _LedgerCounter:
                 self.top = path
             if not path.steps and len(scope.sources) > 1:
                 self.not_counted.append(f"the rows that {tables} leave out: {NO_SUBJECT}")
-            repeats = [("repeated rows", partial(self._record_repeated_rows, path, single)) for single in path.singles]
+            record = partial(self._record_repeated_rows, path, len(self.joins))
+            repeats = [("repeated rows", partial(record, single)) for single in path.singles]
             repeats += [("rows", partial(self._add_equal_counts, path, source)) for source in path.equals]
             for what, add in (("rows", partial(self._add_join_counts, path)), *repeats):
                 if not self.attempt(f"the {what} of {tables}", add):
@@ -277,7 +285,7 @@ class _LedgerCounter:
             return None
         if path.find_filtering_sources() and any(part.sources != (step.source,) for part in path.filters):
             return None
-        refer = make_count([path.make_reference_condition(step)], None)
+        refer = make_count([path.make_reference_condition(step, self.lefts)], None)
         ((every, referring),) = self._run_select(path.build_select([outputs[0], refer], until=0), path.scope)
         (cells,) = self._run_select(path.build_select([outputs[0], *ends], side=""), path.scope)
         rows, (stay, *others) = to_int(every), map(to_int, cells)
@@ -300,10 +308,11 @@ class _LedgerCounter:
             if (several and not step.has_key) or (parts and key and not (step.has_key and not step.kept)):
                 raise NotCountedError(f"a condition may choose among the rows of {self.name(step.source)}")
         comes = {id(step): path.list_conditions_before(step) for step in path.steps}
-        kept = (step for step in path.steps if step.kept)
-        expected = [step for step in kept if expects_every_row_to_match(self.query, step, self.whole)]
-        filtering = path.find_filtering_sources()
-        outputs = [make_count([], key)]
+        for step in (step for step in path.steps if step.kept):
+            expected = not step.conditions and expects_every_row_to_match(self.query, step, self.whole)
+            self.lefts[id(step.source)] = expected
+        refers = {id(step): path.make_reference_condition(step, self.lefts) for step in path.steps}
+        filtering, outputs = path.find_filtering_sources(), [make_count([], key)]
         for step in path.steps:
             # Without conditions on other tables what comes to a join is what those before it leave.
             outputs += [make_count(comes[id(step)], key)] if path.filters else []
@@ -316,7 +325,7 @@ class _LedgerCounter:
                 holds = exp.Coalesce(this=exp.and_(*conditions), expressions=[exp.false()])
                 alone.append(exp.not_(holds, copy=False))
                 outputs.append(make_count([*comes[id(step)], *alone], key))
-            outputs.append(make_count([*comes[id(step)], *alone, path.make_reference_condition(step, expected)], key))
+            outputs.append(make_count([*comes[id(step)], *alone, refers[id(step)]], key))
         stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
         ends = [make_count([*stays, write_missing(column, use)], key) for column, use, _ in columns]
         ends = [make_count(stays, key), *ends] if columns else []
@@ -333,22 +342,27 @@ class _LedgerCounter:
             orphans = next(numbers) - (0 if key is None else number)  # they refer to something which is not there
             # Who asks about some of a table does not ask about rows that refer to none of it; nor are those missed
             # where most rows refer to none, as orders to a coupon, unless each row is asked for.
-            is_optional = every - orphans > MOSTLY_ONE * rows and not asks_each
+            # Nor are those for which a LEFT JOIN finds nothing that it is not expected to find.
+            passed = list_optional_sources(self.query, *(link.far_end(step.source) for link in step.links))
+            inner = [source for source in passed if source not in path.scope.sources]
+            is_missed = asks_each or any(self.lefts.get(id(source)) for source in inner)
+            is_optional = every - orphans > MOSTLY_ONE * rows and not is_missed
+            is_optional |= any(self.lefts.get(id(source), source not in inner) is False for source in passed)
             sets_aside = step.source in filtering or (is_optional and not kept)
             if path.list_filters_after(step):
                 kept, sets_aside = not left_out, left_out > 0
+            if step.kept and self.lefts[id(step.source)] and orphans < every:
+                self.lefts[id(step.source)] = None  # outside, those that refer to nothing look like lost ones
             lost = orphans if sets_aside else every
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             by_design += (0 if kept else left_out) - (lost if material else 0)
             if material and lost < MATERIAL * rows:
-                missing = [step.missing, *([path.make_reference_condition(step, expected)] if sets_aside else [])]
+                missing = [step.missing, *([refers[id(step)]] if sets_aside else [])]
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], missing, value)
             examples = self._find_lost_row_examples(path, step) if material and self.examples else ()
             names = (self.name(step.source), write_condition(self.query, step), lost, 0)
-            beside, of = (
-                render_cell(" and ".join(map(self.query.text, step.conditions))),
-                name_rows(self.query, path.subject),
-            )
+            beside = render_cell(" and ".join(map(self.query.text, step.conditions)))
+            of = name_rows(self.query, path.subject)
             sides = [link.far_end(step.source) for link in step.links]
             key_columns = ", ".join(side.name or self.query.text(side) for side in sides)
             roles = [role for role in path.steps if self.name(role.source) == names[0]]
@@ -387,9 +401,8 @@ class _LedgerCounter:
             if (inner := get_argument(node)) is None or inner.find(exp.Coalesce):
                 continue
             if isinstance(node.parent, exp.Filter) or inner.find(*UNLIKE_NULL):
-                self.not_counted.append(
-                    f"missing values of {write_expression(self.query, inner)}: not every row is averaged"
-                )
+                what = f"missing values of {write_expression(self.query, inner)}"
+                self.not_counted.append(f"{what}: not every row is averaged")
             else:
                 operands += self.query.find(exp.Column, within=inner)
         terms = self.query.resolve_group_by_terms(scope) or ()
@@ -425,7 +438,7 @@ class _LedgerCounter:
         column, conditions = find_passed_column(self.query, operand), self.query.conditions(scope)
         if column is None or column.is_primary_key or all(part.node is not condition for part in conditions):
             return
-        if column.schema.not_null and not scope.is_source_optional(column.source):
+        if column.schema.not_null and not list_optional_sources(self.query, operand):
             return
         check_countable(self.query, scope)
         unknown = [operand.is_(exp.Null()), exp.paren(condition).is_(exp.Null())]
@@ -439,33 +452,20 @@ class _LedgerCounter:
 
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys or by the compared values."""
-        expected = expects_every_row_to_match(self.query, step, self.whole)
         nodes = (node for condition in step.conditions for node in self.query.find(exp.Expr, within=condition))
         constants = (node.name for node in nodes if node.name and self.query.literal(node) is not None)
         if any(re.search(rf"\b{re.escape(text)}\b", self.question, re.IGNORECASE) for text in constants):
             return False  # who asks for some partners does not expect all rows to have one
         if step.source in path.equals and step.source not in path.find_filtering_sources():
             return True
-        if expected is not None:
+        if (expected := expects_every_row_to_match(self.query, step, self.whole)) is not None:
             return expected
-        parts, counts = list[float](), list[int]()
-        for source in (step.source, *step.before):
-            ends = [link.end(source).copy() for link in step.links]
-            columns = [exp.alias_(end, f"c{place}") for place, end in enumerate([exp.Count(this=exp.Star()), *ends])]
-            each = select_from(copy_source_node(source), *columns).group_by(*ends)
-            filled = [exp.not_(exp.column(column.alias).is_(exp.Null())) for column in columns[1:]]
-            counted = exp.Sum(this=exp.column("c0")), make_count(filled, None)
-            select = select_from(each.subquery("counted", copy=False), *counted)
-            try:
-                ((rows, values),) = self._run_select(select, path.scope)
-            except NotCountedError as reason:
-                self.not_counted.append(f"the different values of {write_condition(self.query, step)}: {reason}")
-                return True  # what is lost of the rows that count is told, unless the values speak against it
-            parts.append(to_int(values) / max(to_int(rows), 1))
-            counts.append(to_int(values))
-        # If no value comes often on either side, what is summed refers to what has more of them.
-        refers = parts[1] < MOSTLY_ONE or (counts[0] > counts[1] and find_sum(path) is not None)
-        return parts[0] >= MOSTLY_ONE and refers
+        try:
+            run = partial(self._run_select, scope=path.scope)
+            return refers_by_values(run, step, is_summed=find_sum(path) is not None)
+        except NotCountedError as reason:
+            self.not_counted.append(f"the different values of {write_condition(self.query, step)}: {reason}")
+            return True  # what is lost of the rows that count is told, unless the values speak against it
 
     def _is_large_part_of_sum(
         self, path: JoinPath, comes: list[exp.Expr], missing: list[exp.Expr], value: exp.Expr
@@ -571,7 +571,7 @@ class _LedgerCounter:
 
     # Rows that joins repeat
 
-    def _record_repeated_rows(self, path: JoinPath, single: SingleSource) -> None:
+    def _record_repeated_rows(self, path: JoinPath, first: int, single: SingleSource) -> None:
         if single.source in self.distinct_sources:
             return
         run = partial(self._run_select, scope=path.scope)
@@ -589,7 +589,7 @@ class _LedgerCounter:
             self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material, ones=True))
             return
         table = " or ".join(map(self.name, single.repeating))
-        for place, join in enumerate(self.joins):
+        for place, join in enumerate(self.joins[first:], first):  # others are those of other SELECTs
             if (join.table, join.of) == (table, of) and not join.repeated:
                 other = join.lost and join.material is not material
                 immaterial = "" if not other else "lost" if material else "repeated"

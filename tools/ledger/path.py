@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,7 +12,7 @@ from sqlglot import exp
 from ..database.schema import TableSchema
 from ..database.table import Cell
 from ..sql.dialects import fold
-from ..sql.query import Query, QueryCondition, TableColumn
+from ..sql.query import Query, QueryCondition
 from ..sql.scope import (
     READ_KINDS,
     QuerySource,
@@ -26,11 +26,15 @@ from ..sql.scope import (
     returns_several_rows,
     select_from,
 )
+from .passed import find_output, find_passed_column, find_places, list_optional_sources
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT_JOIN")
 
 Count = Callable[[str], Sequence[Sequence[Cell]]]
 """Runs a query within the time that is left and returns its rows; raises `NotCountedError` if it gets none."""
+
+Lefts = Mapping[int, bool | None]
+"""Whether each row before a LEFT JOIN should have a match, by the id of its source; None if unknown."""
 
 MOSTLY_ONE = 0.5
 """Share of different values from which a column without a key is taken to tell rows apart."""
@@ -42,8 +46,6 @@ SHAPING = ("group", "distinct", *CUTTING)
 
 UNLIKE_NULL = (exp.Coalesce, exp.Case, exp.If, exp.Concat, exp.ConcatWs, exp.Anonymous, exp.Is)
 """What may give a value where a partner is missing, so that its value does not tell."""
-
-_CHOOSING = (exp.Case, exp.If)
 
 ROWID = "_rowid_"
 """SQLite's key of tables without one."""
@@ -140,13 +142,19 @@ class JoinPath:
         others = [part for part in self.filters if step.source not in part.sources]
         return [*self.list_match_conditions(step), *(self._allow_missing_match(part) for part in others)]
 
-    def make_reference_condition(self, step: JoinStep, expected: Collection[JoinStep] = ()) -> exp.Expr:
+    def make_reference_condition(self, step: JoinStep, expected: Lefts) -> exp.Expr:
         """Return the condition that a row refers to something in a join, or that an expected LEFT JOIN lost it."""
         conditions: list[exp.Expr] = []
         for link in step.links:
-            lefts = (left for left in expected if left.source is link.get_other_source(step.source))
+            end, near = link.far_end(step.source), link.get_other_source(step.source)
+            lefts = (left for left in self.steps if left.source is near and expected.get(id(near)))
             lost = (exp.and_(left.missing, self.make_reference_condition(left, expected), copy=False) for left in lefts)
-            is_given = exp.not_(link.far_end(step.source).is_(exp.Null()), copy=False)
+            is_given = exp.not_(end.is_(exp.Null()), copy=False)
+            passed = [s for s in list_optional_sources(self.query, end) if s is not near or id(s) in expected]
+            if passed and passed != [near] and all(expected.get(id(source)) for source in passed):
+                column = find_passed_column(self.query, end)
+                if column is not None and (column.schema.not_null or column.is_primary_key):
+                    is_given = exp.true()  # what is missing was lost by a LEFT JOIN in a sub-query
             conditions.append(exp.or_(is_given, *lost, copy=False))
         return exp.and_(*conditions, copy=False)
 
@@ -224,11 +232,14 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
         met |= {id(s) for s in addends if s.side == "LEFT" and subject.side == "LEFT" and s is not subject}
     steps = [replace(step, kept=step.kept and id(step.source) not in met) for step in steps]
     # Who has no partner in a LEFT JOIN that meets its condition stays in the result.
-    where = [part for part in conditions if part.source is None or part.source.side != "LEFT" or part.source is subject]
-    optional = [part.source for part in conditions if part not in where]
+    # Where all rows in the result have one, as WHERE asks for it, its ON chooses as WHERE does.
+    sure = {*map(id, (None, subject)), *met}
+    where = [part for part in conditions if id(part.source) in sure or (part.source and part.source.side != "LEFT")]
+    aside = [part for part in conditions if part not in where]
+    optional = [part.source for part in aside]
     if any(end in optional for step in steps for link in step.links for end, _ in link.ends if end is not step.source):
         raise NotCountedError("a join depends on a LEFT JOIN with a further condition")
-    steps = [_add_conditions(query, step, conditions) for step in steps]
+    steps = [_add_conditions(query, step, conditions, aside) for step in steps]
     refs = ((source, step) for step in steps for node in step.conditions for source in query.find_sources(node, scope))
     if any(source not in (step.source, *step.before) for source, step in refs):
         raise NotCountedError("a LEFT JOIN has a condition on other tables")
@@ -300,9 +311,9 @@ def _find_sums(query: Query, scope: Scope, cache: dict[int, _Sums]) -> _Sums:
     if (sums := cache.get(id(scope))) is not None:
         return sums
     sums = cache[id(scope)] = _Sums()
-    terms = {place for term in query.resolve_group_by_terms(scope) or () for place in _find_places(query, scope, term)}
+    terms = {place for term in query.resolve_group_by_terms(scope) or () for place in find_places(query, scope, term)}
     for node in query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count, exp.Anonymous):
-        places = _find_places(query, scope, node, only_given=True)
+        places = find_places(query, scope, node, only_given=True)
         use = "average" if isinstance(node, exp.Avg) else "sum"
         if isinstance(node, exp.Count):
             # A CASE, or a group's own column, counts the joined rows.
@@ -316,7 +327,7 @@ def _find_sums(query: Query, scope: Scope, cache: dict[int, _Sums]) -> _Sums:
     for outer in query.scopes:
         for source in (other for other in outer.sources if other.query is scope.select):
             for places, use in [*_find_sums(query, outer, cache)]:
-                inner = (_find_output(query, source, scope, name)[0] for owner, name in places if owner == id(source))
+                inner = (find_output(query, source, scope, name)[0] for owner, name in places if owner == id(source))
                 if use != "group":  # the groups are not here
                     sums.add((frozenset[SourceColumn]().union(*inner), use))
     return sums
@@ -328,41 +339,6 @@ def _is_part_of_rows(query: Query, scope: Scope, count: exp.Count) -> bool:
     output = next(node for node in query.list_enclosing(count) if node.parent is scope.select)
     beside = scope.select if is_left else output
     return any(isinstance(call.this, exp.Star) for call in query.find(exp.Count, within=beside))
-
-
-def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> tuple[frozenset[SourceColumn], bool]:
-    """Return the columns that a sub-query's column is made of, and whether it is just one."""
-    outputs, names = scope.select.expressions, [*(source.columns or ())]
-    named = names if len(outputs) == len(names) else [fold(item.alias_or_name) for item in outputs]
-    if name in named and not (item := outputs[named.index(name)]).is_star:
-        output = item.unalias().unnest()
-        return _find_places(query, scope, output), isinstance(output, exp.Column)
-    # A star stands for several columns.
-    return frozenset((id(other), name) for other in scope.sources if name in (other.columns or ())), True
-
-
-def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
-    """Return the column that an expression is, as the table has it that sub-queries pass on."""
-    at = query.reference(node.unnest())
-    if at is None or at.kind != "column" or at.owner is None or at.source is None:
-        return None
-    source, (_, name) = at.source, at.place
-    while source.query is not None and (scope := query.find_scope(source.query.unnest())) is not None:
-        places, is_plain = _find_output(query, source, scope, name)
-        inner = [other for other in scope.sources for place, _ in places if place == id(other)]
-        if not is_plain or len(inner) != 1:
-            return None
-        source, ((_, name),) = inner[0], places
-    table, column = source.table, source.table and source.table.column(source.get_declared_column_name(name))
-    return TableColumn(at.node, at.clause, at.owner, at.source, table, column) if table and column else None
-
-
-def _find_places(query: Query, scope: Scope, node: exp.Expr, *, only_given: bool = False) -> frozenset[SourceColumn]:
-    """Return the columns in an expression, or only those in its result, not in its conditions."""
-    every = node.walk(prune=lambda sub: only_given and isinstance(sub, exp.Predicate))
-    nodes = (sub for sub in every if not (only_given and sub.arg_key == "this" and isinstance(sub.parent, _CHOOSING)))
-    refs = (query.reference(sub) for sub in nodes if isinstance(sub, exp.Column))
-    return frozenset(ref.place for ref in refs if ref is not None and ref.owner is scope and ref.source is not None)
 
 
 def _find_met_sources(query: Query, scope: Scope) -> set[int]:
@@ -451,7 +427,7 @@ def find_key(query: Query, source: QuerySource, *, declared: bool = False) -> li
     is_grouped = inner.select.args.get("group") is not None or bool(query.find_aggregates(inner))
     if is_grouped or several or not inner.has_only_listed_sources:
         return []
-    found = {name: _find_output(query, source, inner, name) for name in names}
+    found = {name: find_output(query, source, inner, name) for name in names}
     passed = {place: name for name, (places, is_plain) in found.items() for place in places if is_plain}
     for other in (other for other in inner.sources if not inner.is_source_optional(other)):
         key = [(id(other), name) for name in find_key(query, other, declared=declared)]
@@ -559,13 +535,15 @@ def _order_join_steps(scope: Scope, subject: QuerySource, links: Sequence[JoinEq
         remaining.remove(source)
 
 
-def _add_conditions(query: Query, step: JoinStep, others: Sequence[QueryCondition]) -> JoinStep:
+def _add_conditions(
+    query: Query, step: JoinStep, others: Sequence[QueryCondition], aside: Sequence[QueryCondition]
+) -> JoinStep:
     """Return a join with the conditions that partners meet beside its equalities.
 
     These are a LEFT JOIN's own, and constants for the rest of a key: `l.code = o.code AND l.lang = 'en'`.
     """
     source, table = step.source, step.source.table
-    conditions = [part.node for part in others if part.source is source] if source.side == "LEFT" else []
+    conditions = [part.node for part in aside if part.source is source]
     if table is None or not table.primary_key or source.column_aliases:
         ends = {fold(end.name) for link in step.links if isinstance(end := link.end(source), exp.Column)}
         rest = {(id(source), name) for name in find_key(query, source)} - {(id(source), name) for name in ends}

@@ -10,6 +10,7 @@ from ..database.table import Cell
 from ..sql.query import Query
 from ..sql.scope import QuerySource, copy_select_with_outputs, copy_source_node, select_from
 from .parts import list_key_columns, make_count, may_leave_out_rows, to_int
+from .passed import find_passed_column
 from .path import (
     CUTTING,
     MOSTLY_ONE,
@@ -18,7 +19,6 @@ from .path import (
     JoinStep,
     NotCountedError,
     SingleSource,
-    find_passed_column,
     find_row_table,
 )
 
@@ -136,7 +136,9 @@ def expects_every_row_to_match(query: Query, step: JoinStep, whole: WholeSources
     # Of what a condition on several tables compares none refers to another.
     if more or base is None:
         return False
-    table, near, keys = base.table, find_row_table(query, before), query.schema.foreign_keys
+    passed = find_passed_column(query, step.links[0].end(before))  # of a sub-query's tables the one that refers
+    near = passed.table if passed is not None else find_row_table(query, before)
+    table, keys = base.table, query.schema.foreign_keys
     if table is None or near is None:
         return True
     if table is near:
@@ -151,6 +153,22 @@ def expects_every_row_to_match(query: Query, step: JoinStep, whole: WholeSources
     is_key = [bool(side.key) and set(side.key) <= {pair[n] for pair in names} for n, side in enumerate((table, near))]
     is_key[0] |= step.has_key
     return forth or is_key == [True, False] or (None if not table.key and not is_key[1] else False)
+
+
+def refers_by_values(run: _Run, step: JoinStep, *, is_summed: bool) -> bool:
+    """Whether a join looks up rows that have other values each, for rows that share them."""
+    parts, counts = list[float](), list[int]()
+    for source in (step.source, *step.before):
+        ends = [link.end(source).copy() for link in step.links]
+        columns = [exp.alias_(end, f"c{place}") for place, end in enumerate([exp.Count(this=exp.Star()), *ends])]
+        each = select_from(copy_source_node(source), *columns).group_by(*ends)
+        filled = [exp.not_(exp.column(column.alias).is_(exp.Null())) for column in columns[1:]]
+        counted = exp.Sum(this=exp.column("c0")), make_count(filled, None)
+        ((rows, values),) = run(select_from(each.subquery("counted", copy=False), *counted))
+        parts.append(to_int(values) / max(to_int(rows), 1))
+        counts.append(to_int(values))
+    # If no value comes often on either side, what is summed refers to what has more of them.
+    return parts[0] >= MOSTLY_ONE and (parts[1] < MOSTLY_ONE or (counts[0] > counts[1] and is_summed))
 
 
 def _find_whole_source(
