@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from httpx import RemoteProtocolError
 from tableturn import SQLAgent
+from tableturn.agent import verbs
 from tableturn.agent.model.replies import make_model_error
 from tableturn.tools.database import Cancellation, Database, Limits
 from tableturn.tools.errors import QueryError, QueryFailed, QueryRejected, QueryTimeout, SettingsError
