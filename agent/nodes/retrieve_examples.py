@@ -54,7 +54,9 @@ def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
             for example in matches
             if not find_contradiction(example.question, example.sql)
         )
-        return tuple(map(regularize_example, sound) if settings.regular_examples else sound)
+        return tuple(
+            regularize_example(example, schema.dialect) if settings.regular_examples else example for example in sound
+        )
 
     def choose_examples_or_note() -> tuple[tuple[Example, ...], list[str]]:
         # A store that cannot be opened at all is an error of whoever set it up.

@@ -151,9 +151,10 @@ def _extract_names(pieces: Iterable[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1_024)
-def regularize_example(example: Example) -> Example:
-    """Return the example with its SQL in regular form (CREDIT-SQL 3.2), if it can be parsed."""
+def regularize_example(example: Example, dialect: str) -> Example:
+    """Return the example with its SQL in regular form (CREDIT-SQL 3.2), if it is one query of the dialect."""
     try:
-        return replace(example, sql=regularize(example.sql, parse_compact_schema(example.schema)))
+        schema = replace(parse_compact_schema(example.schema), dialect=dialect)
+        return replace(example, sql=regularize(example.sql, schema))
     except SQLParseError:
         return example

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from ..database.schema import Schema
 from ..errors import SettingsError, SQLParseError
 from ..sql import vectorize_query
+from ..sql.texts import read_in_any_dialect
 from ..values.match import ValueMatch
 from .embedding import Vectors
 from .example import Example, FoundExample
@@ -251,7 +252,8 @@ def _select_by_vote(
     """Choose the n examples picked most often by m diverse samples (CREDIT-SQL 3.3)."""
 
     def choose_diverse_examples(visible: Sequence[Example]) -> tuple[Example, ...]:
-        vectors = np.asarray([vectorize_query(example.sql) for example in visible], dtype=np.float64)
+        queries = [read_in_any_dialect(example.sql) for example in visible]
+        vectors = np.asarray([vectorize_query(each.sql, each.rules.name) for each in queries], dtype=np.float64)
         return tuple(visible[row] for row in choose_diverse_rows(vectors, n, m, seed, method))
 
     return store.cached(("voted", n, m, method, seed), choose_diverse_examples, query.database)

@@ -211,8 +211,11 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
     # Alone, "yes" says that there are rows.
     is_beside = (len(select.expressions) > 1 and not select.is_star) or "_" in word.name
     if is_shown and is_beside and not is_union and item.alias_or_name == word.name and _COLUMN.fullmatch(word.name):
-        # A label has capitals, a name of its own, or others in the same place of a UNION.
-        return not any(stem_name(word.name) == stem_name(source.base_name) for source in scope.sources)
+        # A label has capitals, a name of its own, or others in the same place of a UNION; a text that the query looks
+        # for may be shown beside what it finds.
+        texts = [each for each in query.find(exp.Column, exp.Literal) if query.literal(each) == word.name]
+        is_label = any(stem_name(word.name) == stem_name(source.base_name) for source in scope.sources)
+        return not is_label and len(texts) < 2
     # Nobody asks for one text for each row of a table.
     is_alone = not any(_names_column(other, query) for other in select.expressions)
     if is_alone and "_" in word.name:

@@ -23,7 +23,7 @@ from sqlglot.tokenizer_core import TokenType
 from ..database.quoting import NamingRules
 from ..database.schema import Schema
 from ..words import make_word_set
-from .dialects import quote_regular_name, quote_string_literal
+from .dialects import fold, quote_regular_name, quote_string_literal
 from .parse import QueryToken, guard_nesting_depth, return_default_if_unparsable
 from .query import Query
 from .scope import NameResolution, QuerySource, Reference, iterate_enclosing_scopes
@@ -31,8 +31,7 @@ from .scope import NameResolution, QuerySource, Reference, iterate_enclosing_sco
 _NOT_FUNCTIONS = make_word_set(
     """select from where and or not in is like glob regexp match between exists all any distinct as on using join cross
     natural inner left right full outer by group having order limit offset union intersect except values case when then
-    else with recursive over filter partition rows range groups escape collate isnull notnull
-    materialized"""
+    else with recursive over filter partition rows range groups escape collate materialized"""
 )
 """Words that may stand before a parenthesis without being a function."""
 
@@ -126,6 +125,9 @@ def _find_sources_keeping_alias(resolution: NameResolution) -> set[QuerySource]:
     result |= {
         reference.source for reference in resolution.references if reference.source and reference.node.args.get("db")
     }
+    # A name that is no column may be an alias that stands for a whole row, as in PostgreSQL.
+    unknown = {fold(reference.column) for reference in resolution.references if reference.source is None}
+    result |= {source for scope in resolution.scopes for source in scope.sources if source.name in unknown}
     while True:
         clashing = {loser for pair in _pair_sources(resolution) if (loser := _find_clash(*pair, result)) is not None}
         if not clashing:
@@ -245,6 +247,8 @@ def _write_token_pieces(query: Query, edits: TokenEdits) -> list[SQLPiece]:
             pass
         elif last in ("<", ">") and before is not None and token.text == last and token.start == before.end + 1:
             pieces[-1] = SQLPiece(last * 2, "mark")  # sqlglot's tokens halve the shift operators
+        elif last == "!" and before is not None and token.text[:1] == "~" and token.start == before.end + 1:
+            pieces[-1] = SQLPiece(f"!{token.text}", "mark")
         else:
             pieces += _spell_token(query.sql, before, token, after, edits.mask)
         before = token

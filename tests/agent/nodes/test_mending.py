@@ -137,6 +137,7 @@ def test_without_the_gate_what_sqlite_runs_is_run(tmp_path: Path) -> None:
         'SELECT "Cities", count(DISTINCT city) FROM customers',
         'SELECT "city:", city FROM customers',
         'SELECT "Citys", count(*) FROM customers',
+        'SELECT "Bern", count(*) FROM customers WHERE city = "Bern"',
         'SELECT city || "ctiy" FROM customers',
         'SELECT "customers", city AS place FROM customers',
         'SELECT "customer" AS kind, city FROM customers',

@@ -258,6 +258,10 @@ def test_the_tables_of_a_statement_are_named_as_they_are_shown() -> None:
     assert StatementChecker(GRAMMAR).list_tables(sql, _CATALOGUE) == ["Bill", "customer", "sales.t"]
 
 
+def test_a_number_in_hexadecimal_stays_a_number() -> None:
+    assert "id & 0x02" in StatementChecker(MYSQL).rewrite("SELECT id FROM customer WHERE id & 0x02", _CATALOGUE)
+
+
 _TIES = "SELECT id FROM customer ORDER BY id FETCH FIRST 2 ROWS WITH TIES"
 _LATER_TIES = _TIES.replace("FETCH", "OFFSET 1 ROWS FETCH")
 

@@ -23,7 +23,7 @@ from tableturn.tools.examples import (
     make_selector,
     seed_examples,
 )
-from tableturn.tools.examples.masking import parse_compact_schema
+from tableturn.tools.examples.masking import parse_compact_schema, regularize_example
 from tableturn.tools.sql import make_sql_skeleton
 
 from .conftest import SCHEMA, example
@@ -103,6 +103,23 @@ def test_voted_examples_are_the_same_for_all_questions_until_the_store_changes()
     assert len(set(first)) == 18
     store.add(example(f"What is {n}?", f"SELECT max(a{n}), min(b) FROM t GROUP BY c, d, e") for n in range(300))
     assert make_selector("voted", store, m=3).select(QUERY) != first
+
+
+def test_voted_examples_may_be_of_any_engine() -> None:
+    store = make_default_store()
+    store.add([example("Parks of the north?", "SELECT name FROM park WHERE region !~ '^N' AND tags @> ARRAY['a']")])
+    assert len(make_selector("voted", store, m=2).select(QUERY)) == 18
+
+
+def test_an_example_is_regularized_as_its_engine_reads_it() -> None:
+    approved = replace(
+        example("Holders?", 'SELECT t."Holder" FROM "Season Pass" t'),
+        schema='"Season Pass"("Holder" text, "id" number)',
+    )
+    regular = 'SELECT "Season Pass"."Holder" FROM "Season Pass"'
+    assert regularize_example(approved, "postgres").sql == regular
+    other = replace(approved, sql="SELECT a FROM t WHERE a ~ ARRAY['x']")
+    assert regularize_example(other, "sqlite") == other, "what its engine alone can read stays as it is"
 
 
 def test_random_choices_are_pairs_and_differ_by_seed(seeds: ExampleStore) -> None:

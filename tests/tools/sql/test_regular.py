@@ -1,4 +1,5 @@
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,19 @@ def test_random_queries_keep_their_result(sql: str) -> None:
 )
 def test_regular_form(sql: str, regular: str) -> None:
     assert regularize(sql, SHOP) == regular
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "regular"),
+    [
+        ("mysql", "select name from customer where ISNULL(country)", "isnull(customer.country)"),
+        ("postgres", "select name from customer where name !~* '^a' and name !~ 'b'", "customer.name !~* '^a'"),
+        ("postgres", "select json_agg(c) from customer c", "SELECT json_agg(c) FROM customer AS c"),
+        ("postgres", "select count(*) from customer c where c is not null", "customer AS c WHERE c IS NOT NULL"),
+    ],
+)
+def test_other_engines_spellings_keep_their_meaning(dialect: str, sql: str, regular: str) -> None:
+    assert regular in regularize(sql, replace(SHOP, dialect=dialect))
 
 
 def test_a_column_named_by_its_text_keeps_the_query_as_it_is() -> None:

@@ -49,6 +49,8 @@ GRAMMAR = StatementGrammar(
         (exp.ToChar, lambda writer, node: writer.func("TO_CHAR", node.this, node.args.get("format"))),
         (exp.CurrentVersion, lambda writer, _: writer.func("VERSION")),
         (exp.Limit, _render_limit),
+        # MariaDB takes x'02' for a text, also where a number is meant, and 0x02 for what is meant.
+        (exp.HexString, lambda _, node: f"0x{node.name}"),
     ),
     names_by_text=True,
     fetches_ties=True,
