@@ -33,15 +33,11 @@ class LazyExampleStore:
     def __init__(self, source: ExampleStore | str | Path | None, embedding: str, stack: ExitStack) -> None:
         check_embedding_name(embedding)
         self._source = source
+        self.can_save_examples = source is not None
         self._embedding = embedding
         self._stack = stack
         self._lock = threading.Lock()
         self._stores: dict[str, ExampleStore] = {}
-
-    @property
-    def can_save_examples(self) -> bool:
-        """Whether the agent has a store in which examples can be saved."""
-        return self._source is not None
 
     def open_store_for_search(self) -> ExampleStore:
         """Return the example store to search: the agent's own or the built-in examples."""

@@ -95,12 +95,6 @@ class ChatSession(ConversationAnswers):
     edit_line: Callable[[str, str], str] | None = None  # shows a text after a prompt, to be edited; None in a pipe
     draft: str = ""  # a query that was written in an editor and did not run, to be opened there again
 
-    def load_last_answer(self) -> None:
-        """Load the last answer of an earlier run, if there is one."""
-        last = self.conversation.last()
-        if last is not None:
-            self.take(last, why=self.conversation.why())
-
     def take(self, answer: Answer, words: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
         """Number an answer, and add the rows that may not be sent to a model."""
         answer = super().take(self.agent.deliver(answer), words, why, wording)
