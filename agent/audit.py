@@ -28,9 +28,6 @@ R = TypeVar("R")
 _BEGINNING = re.compile(rb'\{"time": "[\dT:.+-]*(?:", "user": "|\Z)')
 """How a trail begins, also one whose first line was cut short."""
 
-BESIDE = frozenset({"run", "read", "exported"})
-"""Statuses of queries that a person ran beside turns: of their own, an answer's page by page, an answer's to a file."""
-
 
 @dataclass(frozen=True)
 class AuditRecord:
@@ -46,7 +43,9 @@ class AuditRecord:
     question: str
     sql: str | None = None  # behind the answer
     rows: int = 0  # rows given
-    status: str = ""  # as answers have it; else `error`, `cancelled`, or one of `BESIDE`
+    # As answers have it, `error` or `cancelled`; of queries that a person ran beside turns, `run` (of their own),
+    # `read` (an answer's, page by page) or `exported` (an answer's, to a file).
+    status: str = ""
     refused: tuple[str, ...] = ()  # queries that were turned down: they write, or reach for what may not be read
     queries: tuple[str, ...] = ()  # all queries that were sent to the database, the refused ones included
     error: str = ""  # for `error`, the kind of error

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel, Field
@@ -23,6 +24,7 @@ from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
 from .answers.phrasing import WITHHELD, analyze_sql, build_display, list_remarks, phrase_result_or_count, put_result
+from .answers.render import render_answer_text
 from .answers.sentence import fill_answer_sentence
 from .audit import AuditTrail
 from .cancel_turn import call_saver
@@ -37,7 +39,6 @@ from .verbs import Correction, CorrectionTurn, Lesson, SavedAnswer
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.tools import BaseTool
 
     from ..tools.database import PermissionsFile
     from ..tools.database.engine import DatabaseSource
@@ -415,10 +416,6 @@ class SQLAgent:
 
     def as_tool(self, name: str = "ask_database", description: str | None = None) -> BaseTool:
         """Return a LangChain tool that answers a question; its artifact is the `Answer`."""
-        from langchain_core.tools import StructuredTool
-
-        from .answers.render import render_answer_text
-
         default_text = (
             f"Answers a question from the database {self.resources.database.name!r}. Read-only. "
             "Returns the answer, the SQL that was run, and its first rows."

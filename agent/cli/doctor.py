@@ -47,7 +47,6 @@ _EXTRAS = {
 class CheckResult:
     """The result of one check."""
 
-    what: str  # the thing: `model`, `database`, `examples`, `sandbox`, `folders`, `extras`, `trust`
     state: State
     says: str  # what was found
     do: str = ""  # what to do about it; empty where there is nothing to do
@@ -67,31 +66,31 @@ def doctor(
 
     Sends the model a request. Exit codes: 0 everything needed works, 1 something does not, 2 bad usage.
     """
-    checks: list[tuple[str, Callable[[], CheckResult]]] = [
-        ("model", lambda: _check_model(model, base_url)),
-        ("database", lambda: _check_database(db, options)),
-        ("examples", lambda: _check_example_store(examples, embedding)),
-        ("sandbox", _check_sandbox),
-        ("folders", _check_folders_writable),
-        ("extras", _check_installed_extras),
-        ("trust", lambda: _check_trust_bound(db, model, base_url, options)),
-    ]
-    findings: list[CheckResult] = []
-    for topic, check in checks:
+    checks: dict[str, Callable[[], CheckResult]] = {
+        "model": lambda: _check_model(model, base_url),
+        "database": lambda: _check_database(db, options),
+        "examples": lambda: _check_example_store(examples, embedding),
+        "sandbox": _check_sandbox,
+        "folders": _check_folders_writable,
+        "extras": _check_installed_extras,
+        "trust": lambda: _check_trust_bound(db, model, base_url, options),
+    }
+    findings: dict[str, CheckResult] = {}
+    for topic, check in checks.items():
         try:
-            findings.append(check())
+            findings[topic] = check()
         except TableturnError as error:  # which says itself what to do
             from ...tools.labels import IN_ENGLISH
 
-            findings.append(CheckResult(topic, "fault", IN_ENGLISH.say_error(error)))
+            findings[topic] = CheckResult("fault", IN_ENGLISH.say_error(error))
     if as_json:
-        print_json_line([asdict(finding) for finding in findings])
+        print_json_line([{"what": topic, **asdict(finding)} for topic, finding in findings.items()])
     else:
-        for finding in findings:
-            say(f"{_MARKS[finding.state]} {finding.what:9} {finding.says}")
+        for topic, finding in findings.items():
+            say(f"{_MARKS[finding.state]} {topic:9} {finding.says}")
             if finding.do:
                 say(f"{'':15} -> {finding.do}")
-    raise typer.Exit(any(finding.state == "fault" for finding in findings))
+    raise typer.Exit(any(finding.state == "fault" for finding in findings.values()))
 
 
 def _check_model(spec: str | None, base_url: str | None) -> CheckResult:
@@ -100,27 +99,27 @@ def _check_model(spec: str | None, base_url: str | None) -> CheckResult:
 
     chat_model = resolve_model(spec, base_url=base_url, timeout=_MODEL_SECONDS, max_retries=0)
     if chat_model is None and not is_model_unnamed(spec):
-        return CheckResult("model", "ok", "the built-in offline translator")
+        return CheckResult("ok", "the built-in offline translator")
     if chat_model is None:
         do = "set --model, TABLETURN_MODEL or OPENAI_API_KEY for a real one, such as --model openai:gpt-5-mini"
-        return CheckResult("model", "note", "no model is chosen: the built-in offline translator answers", do)
+        return CheckResult("note", "no model is chosen: the built-in offline translator answers", do)
     label, start = get_model_label(chat_model), time.monotonic()
     try:
         chat_model.invoke("Reply with the one word: ready")
     except Exception as error:
         raise make_model_error(label, error) from error
-    return CheckResult("model", "ok", f"{label} replied in {time.monotonic() - start:.1f} s")
+    return CheckResult("ok", f"{label} replied in {time.monotonic() - start:.1f} s")
 
 
 def _check_database(db: str | None, options: AccessOptions) -> CheckResult:
     if db is None:
-        return CheckResult("database", "note", "no database was given", "add --db to check one")
+        return CheckResult("note", "no database was given", "add --db to check one")
     with options.open_database(db) as database:
         schema = database.schema()
         database.execute("SELECT 1")
         engine, remarks = database.engine, [*database.warnings, *filter(None, [database.limits_note])]
         says = f"{engine.name} {engine.version} at {database.location}: {schema.total_tables} tables".replace("  ", " ")
-    return CheckResult("database", "note" if remarks else "ok", says, "; ".join(remarks))
+    return CheckResult("note" if remarks else "ok", says, "; ".join(remarks))
 
 
 def _check_example_store(location: str | None, embedding: str) -> CheckResult:
@@ -129,9 +128,9 @@ def _check_example_store(location: str | None, embedding: str) -> CheckResult:
     place = location or get_store_folder()
     if not has_example_store(place):
         message = f"no store yet at {place}: the built-in examples are used, and /approve creates one"
-        return CheckResult("examples", "ok", message)
+        return CheckResult("ok", message)
     with ExampleStore.open(place, make_embedding(embedding)) as store:
-        return CheckResult("examples", "ok", f"{store.count():,} examples in {place}")
+        return CheckResult("ok", f"{store.count():,} examples in {place}")
 
 
 def _check_sandbox() -> CheckResult:
@@ -140,11 +139,11 @@ def _check_sandbox() -> CheckResult:
     limits = get_default_sandbox_limits()
     if problem := find_sandbox_problem(limits.boundary):
         message, _, do = problem.partition("; ")
-        return CheckResult("sandbox", "note", message, do)
+        return CheckResult("note", message, do)
     ran = run_python("result = 6 * 7", {}, limits)
     if ran.error:
-        return CheckResult("sandbox", "fault", f"pandas code does not run: {ran.error}")
-    return CheckResult("sandbox", "ok", f"pandas code runs; boundary: {limits.boundary}")
+        return CheckResult("fault", f"pandas code does not run: {ran.error}")
+    return CheckResult("ok", f"pandas code runs; boundary: {limits.boundary}")
 
 
 def _check_folders_writable() -> CheckResult:
@@ -155,16 +154,16 @@ def _check_folders_writable() -> CheckResult:
                 pass
         except OSError as error:
             message = f"{folder} cannot be written: {error.strerror}"
-            return CheckResult("folders", "fault", message, f"set {variable} to another folder")
-    return CheckResult("folders", "ok", f"{cache_folder()} and {data_folder()} can be written")
+            return CheckResult("fault", message, f"set {variable} to another folder")
+    return CheckResult("ok", f"{cache_folder()} and {data_folder()} can be written")
 
 
 def _check_installed_extras() -> CheckResult:
     missing = {extra: use for extra, (use, package) in _EXTRAS.items() if find_spec(package) is None}
     if not missing:
-        return CheckResult("extras", "ok", "all are installed")
+        return CheckResult("ok", "all are installed")
     lacking = ", ".join(f"{extra} ({use})" for extra, use in missing.items())
-    return CheckResult("extras", "note", f"not installed: {lacking}", f"pip install 'tableturn[{','.join(missing)}]'")
+    return CheckResult("note", f"not installed: {lacking}", f"pip install 'tableturn[{','.join(missing)}]'")
 
 
 def _check_trust_bound(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> CheckResult:
@@ -175,13 +174,13 @@ def _check_trust_bound(db: str | None, spec: str | None, base_url: str | None, o
     path = trust.get_trust_file_path()
     bounds = trust.read_trust_bounds(path) if path else ()
     if db is None or not bounds:
-        return CheckResult("trust", "ok", "no answer is marked trusted before `tableturn trust fit` is run")
+        return CheckResult("ok", "no answer is marked trusted before `tableturn trust fit` is run")
     with options.open_database(db) as database, SQLAgent(database, model=spec, base_url=base_url) as agent:
         resources = agent.resources
         bound = trust.find_trust_bound(bounds, database_identity(database), resources.translator(agent.settings).model)
         if bound is None:
             missing = "`tableturn trust fit` was not run for this database and model: no answer is marked trusted"
-            return CheckResult("trust", "ok", missing)
+            return CheckResult("ok", missing)
         if reason := trust.explain_inapplicable_bound(bound, trust.compute_fingerprints(resources, agent.settings)):
-            return CheckResult("trust", "note", reason)
-    return CheckResult("trust", "ok", f"of trusted answers {trust.format_trust_bound(bound)}")
+            return CheckResult("note", reason)
+    return CheckResult("ok", f"of trusted answers {trust.format_trust_bound(bound)}")

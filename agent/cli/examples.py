@@ -254,7 +254,7 @@ def _rewrite_questions(options: CompletionOptions, form: Literal["rephrased", "s
             report=lambda now: display.update(bar, completed=now.done, total=now.pairs),
         )
     if options.as_json:
-        say(json.dumps(asdict(outcome)))
+        print_json_line(asdict(outcome))
         return
     remaining_count = outcome.pairs - outcome.done
     say(f"{outcome.done} of {outcome.pairs} pairs are {form}, after {outcome.calls} requests to the model")
@@ -338,7 +338,7 @@ def stats(store_options: StoreOptions, as_json: JsonOption = False) -> None:
     with store_options.open(make=False) as examples:
         totals = examples.stats()
     if as_json:
-        say(json.dumps(asdict(totals)))
+        print_json_line(asdict(totals))
         return
     say(f"{totals.examples} examples, {totals.shared} shared, {totals.sql_skeletons} SQL skeletons")
     say(f"embedding {totals.embedding}")

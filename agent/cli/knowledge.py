@@ -48,7 +48,7 @@ def check(
 
     Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
     """
-    from ...tools.knowledge.fragment import EntryProblem, run_entry_sql
+    from ...tools.knowledge.fragment import run_entry_sql
     from ...tools.labels import IN_ENGLISH
     from ..settings import make_settings, read_settings_file
 
@@ -58,32 +58,32 @@ def check(
         return database.execute(sql, replace(limits, rows=1))
 
     with options.open() as database:
-        definitions = _read_knowledge_file(knowledge, database)
-        failures, unchecked = list[EntryProblem](), list[EntryProblem]()
+        definitions, valid = _read_knowledge_file(knowledge, database), 0
+        faults = [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in definitions.problems]
+        unchecked: list[dict[str, str]] = []
         for entry in definitions.entries:
+            place = {"what": entry.key, "source": entry.source}
             try:
                 if why := run_entry_sql(entry, database.schema(), run_one_row):
-                    unchecked.append(EntryProblem(entry, f"its SQL could not be checked: {why}"))
+                    unchecked.append(place | {"why": f"its SQL could not be checked: {why}"})
+                else:
+                    valid += 1
             except KnowledgeError as error:
-                failures.append(EntryProblem(entry, str(error)))
-        flaws = (*definitions.problems, *failures)
-        problems, open_ones = (
-            [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in some] for some in (flaws, unchecked)
-        )
+                faults.append(place | {"why": str(error)})
         results = list(_check_verified_queries(database, limits, examples, embedding))
-    queries = [{"what": example.question, "source": example.source, "why": why} for example, why in results if why]
-    faults = [*problems, *queries]
+    invalid = len(faults)
+    faults += [{"what": example.question, "source": example.source, "why": why} for example, why in results if why]
     if as_json:
         print_json_line(
-            {"entries": len(definitions.entries), "queries": len(results), "problems": faults, "unchecked": open_ones}
+            {"entries": len(definitions.entries), "queries": len(results), "problems": faults, "unchecked": unchecked}
         )
     else:
-        for problem in [*faults, *open_ones]:
+        for problem in [*faults, *unchecked]:
             warn(f"{problem['source']}: {problem['what']}: {IN_ENGLISH.say_error(problem['why'])}")
         note = f", {len(unchecked)} not checked" if unchecked else ""
-        valid = len(definitions.entries) - len(failures) - len(unchecked)
-        say(f"definitions: {valid} valid, {len(problems)} invalid{note}")
-        say(f"verified queries: {len(results) - len(queries)} run, {len(queries)} fail")
+        say(f"definitions: {valid} valid, {invalid} invalid{note}")
+        failed_count = len(faults) - invalid
+        say(f"verified queries: {len(results) - failed_count} run, {failed_count} fail")
     raise typer.Exit(1 if faults else 0)
 
 
@@ -178,12 +178,12 @@ def _check_verified_queries(
     with ExampleStore.open(location, make_embedding(embedding)) as examples:
         for hit in examples.seen_by(database).visible(database_identity(database)):
             if hit.example.owner == database_identity(database):
+                why = ""
                 try:
                     database.execute(hit.example.sql, limits)
                 except QueryError as error:
-                    yield hit.example, str(error)
-                else:
-                    yield hit.example, ""
+                    why = str(error)
+                yield hit.example, why
 
 
 def _read_logged_queries(source: str, database: Database) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
 from ...tools.export import BINARY, FORMATS, Format, check_export_target, check_format_installed, infer_export_format
 from ...tools.labels import accept_machine_language
+from ...tools.sql import ALL_COLUMNS, find_used_schema_items
 from ...tools.terminal import print_json_line, sanitize_text, say, warn
 from .. import verbs
 from ..answers.answer import Answer
@@ -51,12 +52,11 @@ def _check_output_options(output: OutputOptions) -> Format | None:
 def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: Format | None) -> bool:
     """Print an answer and write the requested files; return whether everything worked."""
     if output.as_json:
-        row_limit = len(answer.rows) if output.limit is None else output.limit
-        if len(answer.rows) > row_limit:
-            record = replace(answer.record, rows=answer.rows[:row_limit], row_count=row_limit, truncated=True)
-            print_json_line(Answer(record, answer.thread).to_dict())
-        else:
-            print_json_line(answer.to_dict())
+        shown, limit = answer, output.limit
+        if limit is not None and len(answer.rows) > limit:
+            record = replace(answer.record, rows=answer.rows[:limit], row_count=limit, truncated=True)
+            shown = Answer(record, answer.thread)
+        print_json_line(shown.to_dict())
     elif form is None or output.file or not answer.answered:
         show_answer(answer, rows=output.limit, explain=output.explain)
     else:
@@ -98,8 +98,6 @@ def print_unrun_query(answer: Answer, agent: SQLAgent, output: OutputOptions) ->
 
 def _list_query_tables(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
     """Return the tables and columns that a query reads, in the order of the schema."""
-    from ...tools.sql import ALL_COLUMNS, find_used_schema_items
-
     schema = agent.resources.database.schema()
     try:
         items = find_used_schema_items(sql, schema)

@@ -71,7 +71,7 @@ def annotate(
         "completion_tokens": usage.completion_tokens,
     }
     if as_json:
-        say(json.dumps(counts))
+        print_json_line(counts)
         return
     from ...tools.words import format_count
 

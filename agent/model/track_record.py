@@ -121,17 +121,11 @@ class ModelTrackRecord:
     others: ModelScore = ModelScore()
 
 
-def read_model_score(model: str, path: Path) -> ModelScore | None:
-    """Return a model's score over all databases, or None if no run is recorded.
+def read_model_track_record(model: str, database: str, path: Path) -> ModelTrackRecord:
+    """Return a model's scores on the database with this short name, and on other databases.
 
     Approved answers say nothing of it: nobody approves what is wrong.
     """
-    scores = _read_scores_by_database(model, path)
-    return sum(scores.values(), ModelScore()) if scores else None
-
-
-def read_model_track_record(model: str, database: str, path: Path) -> ModelTrackRecord:
-    """Return a model's scores on the database with this short name, and on other databases."""
     scores = _read_scores_by_database(model, path)
     other_scores = [score for name, score in scores.items() if name != database]
     return ModelTrackRecord(scores.get(database, ModelScore()), sum(other_scores, ModelScore()))

@@ -21,7 +21,7 @@ from ..effects import Body, do
 from ..model.turn_budget import get_remaining_requests, limit_to_remaining_seconds
 from ..records import Attempt, AttemptSource, make_plain_result
 from ..resources import Run
-from ..state import AgentState, Update, dump, end_turn, load_all, load_turn
+from ..state import AgentState, Update, dump, end_turn, get_attempts, load_turn
 
 _OF_NAMES = ("unknown_table", "unknown_column")
 _MISREAD = " (in double quotes, SQLite reads it as a text)"
@@ -62,8 +62,8 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
             cancellation=run.cancellation,
         )
 
-    source = cast("AttemptSource", state.get("sql_source", "draft"))
-    same = next((past for past in load_all(Attempt, state.get("attempts")) if past.sql.strip() == sql.strip()), None)
+    source, earlier = cast("AttemptSource", state.get("sql_source", "draft")), get_attempts(state)
+    same = next((past for past in earlier if past.sql.strip() == sql.strip()), None)
     is_known = same is not None and not (same.error or "").endswith(_MISREAD)
     if same is not None and is_known and run.settings.gate and decision.action == "approve":
         # The model's last word: what it gave is known, and stops the turn.
@@ -83,10 +83,8 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     if run.settings.gate and not (is_edited or needs_approval or isinstance(outcome, QueryError)) and '"' in sql:
         names = yield from do(partial(_find_misread_names, sql, run))
         # One revision may bring the right name; if it does not, the answer says what was read.
-        past_errors = [attempt.error or "" for attempt in load_all(Attempt, state.get("attempts"))]
-        is_last = len(past_errors) + 1 >= run.settings.max_attempts or any(
-            error.endswith(_MISREAD) for error in past_errors
-        )
+        was_told = any((past.error or "").endswith(_MISREAD) for past in earlier)
+        is_last = was_told or len(earlier) + 1 >= run.settings.max_attempts
         if names and not is_last and (yield from do(get_remaining_requests)) > 0:
             outcome = QueryFailed(f"no such column: {names[0]}{_MISREAD}", "unknown_column")
         else:

@@ -6,13 +6,13 @@ And answers from what a person has verified: the very question, or the same with
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 
 from ...prompts.reply_types import SQLDraft
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import VerifiedAnswer, choose_best_per_question, database_identity, find_verified
-from ...tools.examples.verified import Spell
 from ...tools.knowledge.entry import SelectedEntries
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, can_still_run_query, choose_base_turn, choose_values
 from ...tools.values import ValueIndex, ValueMatch, select_likely_values
@@ -159,26 +159,23 @@ def find_verified_turn_answer(turn: Turn, history: bool, schema: Schema, run: Ru
                 example for example in group if run.resources.masked_database.get_egress_level(example.sql) == "values"
             ]
             foremost = choose_best_per_question(leaves, database)
-            if answer := find_verified(question, foremost, schema, _make_value_speller(run.resources.values)):
+            spell = partial(_find_stored_spelling, run.resources.values)
+            if answer := find_verified(question, foremost, schema, spell):
                 return answer
     except ExampleStoreError:
         pass
     return None
 
 
-def _make_value_speller(values: ValueIndex) -> Spell:
-    """Return a function that finds the stored spelling of a text in a column."""
-
-    def find_stored_spelling(table: str, column: str, text: str) -> str | None:
-        if values.holds(table, column, text):
-            return text
-        matches = (match for match in values.find(text, 20) if (match.start, match.end) == (0, len(text)))
-        return next(
-            (match.value for match in matches if (match.table, match.column) == (table, column) and match.score >= 1),
-            None,
-        )
-
-    return find_stored_spelling
+def _find_stored_spelling(values: ValueIndex, table: str, column: str, text: str) -> str | None:
+    """Return the stored spelling of a text in a column, or None."""
+    if values.holds(table, column, text):
+        return text
+    for match in values.find(text, 20):
+        is_whole = (match.start, match.end) == (0, len(text))
+        if is_whole and (match.table, match.column) == (table, column) and match.score >= 1:
+            return match.value
+    return None
 
 
 def describe_verified_answer(answer: VerifiedAnswer) -> str:

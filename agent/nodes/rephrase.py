@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from langchain_core.messages import AnyMessage, HumanMessage
@@ -31,7 +32,7 @@ from ..context.task_inputs import (
     select_overview_schema,
 )
 from ..effects import Body, Done, ask, do, wait_for
-from ..model.track_record import get_record_file_path, read_model_score
+from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
 from ..records import Turn
 from ..resources import Run
 from ..settings import PAPERS
@@ -177,8 +178,9 @@ def _make_weak_model_note(run: Run) -> Body[str]:
     model = run.translator.model
     if path is None or run.settings.effort != "auto":
         return ""
-    score = yield from do(lambda: call_with_fallback("confidence", lambda: read_model_score(model, path), None))
-    if score is None or not score.is_weak:
+    read = partial(read_model_track_record, model, "", path)
+    score = (yield from do(lambda: call_with_fallback("confidence", read, ModelTrackRecord()))).others
+    if not score.is_weak:
         return ""
     return f"{model} was asked twice, because so far it was right on only {score.right} of {score.n} questions"
 

@@ -10,7 +10,14 @@ from pathlib import Path
 
 from ...tools.database import Database, Schema
 from ...tools.errors import KnowledgeError, SettingsError
-from ...tools.examples import ExampleStore
+from ...tools.examples import (
+    ExampleStore,
+    check_embedding_name,
+    has_example_store,
+    make_default_store,
+    make_embedding,
+    open_seeded_store,
+)
 from ...tools.knowledge import Entry, Knowledge
 from ...tools.knowledge.read import Layers, knowledge_path, read_knowledge
 from ...tools.knowledge.write import KnowledgeWriter
@@ -24,38 +31,25 @@ class LazyExampleStore:
     """
 
     def __init__(self, source: ExampleStore | str | Path | None, embedding: str, stack: ExitStack) -> None:
-        if embedding != "hashed":  # the default needs no import
-            from ...tools.examples import check_embedding_name
-
-            check_embedding_name(embedding)
+        check_embedding_name(embedding)
         self._source = source
+        self.can_save_examples = source is not None
         self._embedding = embedding
         self._stack = stack
         self._lock = threading.Lock()
         self._stores: dict[str, ExampleStore] = {}
 
-    @property
-    def can_save_examples(self) -> bool:
-        """Whether the agent has a store in which examples can be saved."""
-        return self._source is not None
-
     def open_store_for_search(self) -> ExampleStore:
         """Return the example store to search: the agent's own or the built-in examples."""
-        from ...tools.examples import make_default_store
-
         return self.open_own_store() or self._open_store_once("built in", make_default_store)
 
     def open_own_store(self) -> ExampleStore | None:
         """Return the agent's own store; None if nothing was ever saved in the store."""
-        from ...tools.examples import has_example_store
-
         unmade = self._source is None or (isinstance(self._source, str | Path) and not has_example_store(self._source))
         return None if unmade else self.open_store_for_saving()
 
     def open_store_for_saving(self) -> ExampleStore:
         """Return the store in which examples are saved; raise an error without a store."""
-        from ...tools.examples import make_embedding, open_seeded_store
-
         source = self._source
         if source is None:
             raise SettingsError(

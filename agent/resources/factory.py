@@ -115,8 +115,6 @@ class ResourceFactory:
         kinds = session.policy.egress.mask
 
         def add_masking(translator: Callable[[Settings], Translator | None]) -> Callable[[Settings], Translator]:
-            if not kinds:
-                return lambda settings: translator(settings) or get_offline_translator()
             return lambda settings: make_masking_translator(translator(settings) or get_offline_translator(), kinds)
 
         return Resources(

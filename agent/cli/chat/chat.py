@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ....tools.database import Cancellation
 from ....tools.errors import SettingsError
 from ....tools.words import format_count
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import ConversationAnswers, NumberedAnswer
 from ...answers.paging import PagedAnswer, PagedResultCache, PageRequest, make_first_page
-from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...records import Usage
 
 if TYPE_CHECKING:
@@ -98,12 +95,6 @@ class ChatSession(ConversationAnswers):
     edit_line: Callable[[str, str], str] | None = None  # shows a text after a prompt, to be edited; None in a pipe
     draft: str = ""  # a query that was written in an editor and did not run, to be opened there again
 
-    def load_last_answer(self) -> None:
-        """Load the last answer of an earlier run, if there is one."""
-        last = self.conversation.last()
-        if last is not None:
-            self.take(last, why=self.conversation.why())
-
     def take(self, answer: Answer, words: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
         """Number an answer, and add the rows that may not be sent to a model."""
         answer = super().take(self.agent.deliver(answer), words, why, wording)
@@ -144,17 +135,3 @@ class ChatSession(ConversationAnswers):
         if self.pages is not None:
             self.pages.results.close()
         self.pages = None
-
-
-@contextmanager
-def cancel_on_interrupt() -> Generator[Cancellation]:
-    """Make Ctrl-C trigger the yielded cancellation while the context is open.
-
-    Raises:
-        KeyboardInterrupt: It did.
-    """
-    turn = OpenTurn()
-    with cancel_on_ctrl_c(turn):
-        yield turn.cancellation
-        if turn.interrupted:
-            raise KeyboardInterrupt

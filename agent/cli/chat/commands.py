@@ -27,10 +27,11 @@ from ....tools.words import find_nearest_names, format_count, format_did_you_mea
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import RUN, word_correction
+from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...conversation_store import ConversationStore
 from ..display import TerminalTable, format_export, highlight_sql, render_answer_reasons, render_records
 from ..output import write_chart_file
-from .chat import PAGE, AnswerPages, ChatSession, cancel_on_interrupt
+from .chat import PAGE, AnswerPages, ChatSession
 
 
 def _show_answer_reasons(chat: ChatSession, args: str) -> RenderableType:
@@ -279,9 +280,6 @@ def _list_saved_conversations(chat: ChatSession, args: str) -> str:
 CommandResult: TypeAlias = str | RenderableType | NextQuestion
 """The result of a command: words or something to show, or a question to ask now."""
 
-Completes = Literal["", "tables", "columns", "files", "commands"]
-"""The kinds of words after a command that can be completed."""
-
 
 @dataclass(frozen=True)
 class ChatCommand:
@@ -291,7 +289,7 @@ class ChatCommand:
     takes: str  # what may follow it
     about: str  # what it does, in a line or two
     run: Callable[[ChatSession, str], CommandResult]  # does it, given the conversation and what follows the name
-    completes: Completes = ""  # what is completed after it
+    completes: Literal["", "tables", "columns", "files", "commands"] = ""  # what is completed after it
 
 
 def _show_help(chat: ChatSession, args: str) -> CommandResult:
@@ -423,5 +421,10 @@ def run(chat: ChatSession, line: str) -> CommandResult:
     command = _find_command(name)
     if arguments.strip() and not command.takes and name != "/tables":  # which takes the word of a guess
         raise SettingsError(f"{name} takes no words, so nothing was done: write {name} alone")
-    with cancel_on_interrupt() as chat.cancellation:
-        return command.run(chat, arguments.strip())
+    turn = OpenTurn()
+    chat.cancellation = turn.cancellation
+    with cancel_on_ctrl_c(turn):
+        result = command.run(chat, arguments.strip())
+        if turn.interrupted:
+            raise KeyboardInterrupt
+    return result

@@ -48,7 +48,8 @@ def run_chat_loop(
             cost=ConversationCost(price),
             store=store,
         )
-        chat.load_last_answer()
+        if (last := chat.conversation.last()) is not None:  # of an earlier run
+            chat.take(last, why=chat.conversation.why())
         code = ANSWERED
         with closing(chat), _open_input_lines(chat) as lines:
             for line in lines:

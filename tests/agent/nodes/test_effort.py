@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.model.track_record import ModelRunRecord, ModelScore, append_run_record, read_model_score
+from tableturn.agent.model.track_record import ModelRunRecord, ModelScore, append_run_record, read_model_track_record
 
 from tests.support.scripted import ScriptedModel, rephrased, task_of
 
@@ -117,12 +117,10 @@ def test_a_model_is_weak_where_its_record_rules_out_that_it_is_strong(right: int
 
 def test_a_record_counts_verdicts_before_gold_and_no_approvals(tmp_path: Path) -> None:
     path = tmp_path / "models.jsonl"
-    assert read_model_score("m", path) is None
     append_run_record(ModelRunRecord("m", "a", 40, 20, 36, 40, 1_000, "2026-01-01T00:00:00+00:00"), path)
     for _ in range(30):
         kept(path, 1, 1, "m", gold=False)
-    found = read_model_score("m", path)
-    assert found is not None
+    found = read_model_track_record("m", "", path).others
     assert (found.right, found.n, found.is_weak) == (36, 40, False)
     path.write_text(json.dumps({"model": "m"}) + "\n{}\n", encoding="utf-8")
-    assert read_model_score("m", path) is None, "a damaged record says nothing"
+    assert read_model_track_record("m", "", path).others.n == 0, "a damaged record says nothing"
