@@ -81,7 +81,7 @@ class Engine(Protocol):
         ...
 
     def translate(self, sql: str) -> str:
-        """Return a query with functions that only other engines have written as this one's."""
+        """Return a query with functions and operators that only others have written as this one's."""
         ...
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:

@@ -162,6 +162,11 @@ class Schema:
         """The number of table columns that are in this part of the schema."""
         return sum(len(table.columns) for table in self.tables)
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether tables or columns of the database are left out of this schema."""
+        return self.total_tables > len(self.tables) or self.total_columns > self.shown_column_count
+
     @cached_property
     def _tables_by_name(self) -> Mapping[str, TableSchema]:
         return _index_by_name(self.tables)
