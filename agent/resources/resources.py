@@ -190,7 +190,7 @@ class Run:
         return self._reading.of[1]
 
     def spell(self, sql: str) -> str:
-        """Rewrite a query's table names and functions so that the engine's own client can read them."""
+        """Rewrite a query's names and functions so that the engine's own client can read them."""
         engine = self.resources.database.engine
         return call_with_fallback("checks", lambda: write_exact_table_names(engine.translate(sql), self.schema), sql)
 

@@ -134,19 +134,28 @@ def test_answers_run_in_the_engines_own_client(engine: str, make: Callable[[Path
             assert _on(engine, url, name) in shown
 
 
-_CALLS = {
-    "postgres": ("SELECT IFNULL(name, 'x') FROM person", "SELECT COALESCE(name, 'x') FROM person"),
-    "mariadb": ("SELECT LEN(name) FROM person", "SELECT CHAR_LENGTH(name) FROM person"),
-    "duckdb": ("SELECT LOCATE('o', name) FROM person", "SELECT STRPOS(name, 'o') FROM person"),
+_TRANSLATED = {
+    "postgres": (
+        ("SELECT IFNULL(name, 'x') FROM person", "SELECT COALESCE(name, 'x') FROM person"),
+        ("SELECT id FROM person WHERE name REGEXP '^A'", "SELECT id FROM person WHERE name ~ '^A'"),
+    ),
+    "mariadb": (
+        ("SELECT LEN(name) FROM person", "SELECT CHAR_LENGTH(name) FROM person"),
+        ("SELECT '{\"a\": 1}' -> '$.a'", "SELECT JSON_EXTRACT('{\"a\": 1}', '$.a')"),
+    ),
+    "duckdb": (
+        ("SELECT LOCATE('o', name) FROM person", "SELECT STRPOS(name, 'o') FROM person"),
+        ("SELECT list_sum(list_filter([1, 2], x -> x > 1))", "SELECT LIST_SUM(LIST_FILTER([1, 2], LAMBDA x : x > 1))"),
+    ),
 }
 
 
-@pytest.mark.parametrize("engine", _CALLS)
+@pytest.mark.parametrize("engine", _TRANSLATED)
 def test_functions_of_other_engines_become_those_of_the_server(engine: str, tmp_path: Path) -> None:
     """What is of the engine stays as written, types and new names before brackets too."""
     url = _ENGINES[engine](tmp_path)
     own = "WITH t(a, b) AS (SELECT id, name FROM person) SELECT Lower(b), CAST(a AS DECIMAL(5,1)) FROM t -- upper(b)"
-    cases = (_CALLS[engine], (own, own))
+    cases = (*_TRANSLATED[engine], (own, own))
     with SQLAgent(url, model=writes(*(before for before, _ in cases)), settings={"examples": "none"}) as agent:
         for _, after in cases:
             answer = agent.ask("What is it?")

@@ -81,7 +81,7 @@ class Engine(Protocol):
         ...
 
     def translate(self, sql: str) -> str:
-        """Return a query with functions that only other engines have written as this one's."""
+        """Return a query with functions and operators that only others have written as this one's."""
         ...
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
@@ -179,3 +179,13 @@ def _open_database_object(source: object, session: Session) -> Engine:
             "give a path, a URL, data frames or a SQLDatabase"
         )
     return open_data_frames(frames, session)
+
+
+def get_compile_check(dialect: str) -> Compiles | None:
+    """Return a function that checks queries against a schema alone; None if not possible.
+
+    None if only an open database can tell.
+    """
+    if dialect != "sqlite":
+        return None
+    return cast("Compiles", import_module(".sqlite.compile_check", __package__).find_compile_error)

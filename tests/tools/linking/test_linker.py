@@ -260,6 +260,8 @@ def test_a_part_is_widened_by_what_a_query_reaches_for() -> None:
 def test_a_part_tells_how_many_columns_it_lacks() -> None:
     part = CONCERTS.part([("singer", ["Name"])])
     assert (part.total_columns, part.shown_column_count) == (4, 1)
+    assert part.is_partial
+    assert not CONCERTS.is_partial
     wider = extend_schema_for_query(CONCERTS, part, "SELECT Agge FROM singer")
     assert wider.total_columns == wider.shown_column_count == 4, "a column named in vain brings its table's columns"
 

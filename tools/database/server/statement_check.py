@@ -36,6 +36,8 @@ _LONGEST_ALIAS = 250
 # What sqlglot writes as it stands, whatever quotes it had: units of time, weekdays, modes.
 _KEYWORD = re.compile(r"\w+(?:\(\w+\)|[ -]\w+)*")
 _CALL_NAME = re.compile(r"""(?<![\w.])[\w.]++(?=["`]?\()""")
+# Those of which engines have one or another, or none.
+_OPERATORS = {TokenType.ARROW, TokenType.DARROW, TokenType.DIV, TokenType.ILIKE, TokenType.RLIKE}
 _NOISE = ("Falling back to parsing as a 'Command'", "Invalid JSON path syntax", "for expression 'ToChar'")
 
 # sqlglot logs a warning when it falls back to an opaque command, which is refused here, and for paths it leaves alone.
@@ -90,8 +92,8 @@ class StatementChecker:
         return self._check_and_cache(sql, catalogue)
 
     def translate(self, sql: str) -> str:
-        """Return a query with functions that only other engines have written as this one's."""
-        # sqlglot reads such calls too, and what is sent has them translated; people see the text that came in.
+        """Return a query with functions and operators that only others have written as this one's."""
+        # sqlglot reads these too, and what is sent has them translated; people see the text that came in.
         dialect = self._grammar.dialect
         try:
             text = self._generate_sql(self._parse_query(sql).copy(), dialect.NORMALIZE_FUNCTIONS)
@@ -393,9 +395,10 @@ class StatementChecker:
 
 
 def _list_called_names(tokens: Sequence[Token], dialect: Dialect) -> Iterator[str]:
-    """Yield the lower-case words that stand before brackets, types left out."""
+    """Yield the lower-case words that stand before brackets, types left out, and some operators."""
     for token, following in pairwise(tokens):
-        if following.token_type is TokenType.L_PAREN and token.token_type not in dialect.parser_class.TYPE_TOKENS:
+        is_call = following.token_type is TokenType.L_PAREN
+        if (is_call and token.token_type not in dialect.parser_class.TYPE_TOKENS) or token.token_type in _OPERATORS:
             yield token.text.lower()
 
 

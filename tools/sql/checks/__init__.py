@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...database.engine import Compiles, QueryTooComplex
+from ...database.engine import Compiles, QueryTooComplex, get_compile_check
 from ...database.quoting import get_engine_name
 from ...database.schema import Schema
 from ...errors import SQLParseError
@@ -30,8 +30,7 @@ def check(
     The database is asked whether it would accept the query if `compiles` (`Engine.compile_check`) is given, else the
     dialect's own compiler, if it has one that needs no database; otherwise names alone are looked at.
     """
-    if compiles is None and schema.dialect == "sqlite":
-        from ...database.sqlite.compile_check import find_compile_error as compiles
+    compiles = compiles or get_compile_check(schema.dialect)
     try:
         return _check_parsed_query(sql, schema, values, compiles)
     except SQLParseError as error:
