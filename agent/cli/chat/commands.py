@@ -28,8 +28,8 @@ from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import RUN, word_correction
 from ...conversation_files import list_saved_conversations
-from ..display import TerminalTable, format_export, highlight_sql, render_answer_reasons, render_records
-from ..output import write_chart_file
+from ..display import TerminalTable, highlight_sql, render_answer_reasons, render_records
+from ..output import write_chart_file, write_rows_file
 from .chat import PAGE, AnswerPages, ChatSession, cancel_on_interrupt
 
 
@@ -127,11 +127,9 @@ def _show_records(chat: ChatSession, args: str) -> RenderableType:
 def _export_answer_rows(chat: ChatSession, args: str) -> str:
     if not args:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
-    answer, path = chat.choose("", "export")[0].answer, Path(args).expanduser()
-    is_there = path.exists()
     with cancel_on_interrupt() as cancellation:
-        result = verbs.export(answer, chat.resources, path, cancellation=cancellation)
-    return f"{format_export(result, args)}{'; the file that was there is replaced' if is_there else ''}"
+        answer, file = chat.choose("", "export")[0].answer, Path(args).expanduser()
+        return write_rows_file(answer, chat.resources, file, cancellation=cancellation)
 
 
 def _show_or_write_chart(chat: ChatSession, args: str) -> RenderableType:
