@@ -27,7 +27,6 @@ from ..answers.phrasing import cut, format_answer_cost, format_rows_shown, numbe
 if TYPE_CHECKING:
     from rich.syntax import Syntax
 
-    from ...tools.export import ExportResult
     from ..answers.answer import Answer
     from ..answers.events import Event
     from ..answers.render import AnswerBackground
@@ -261,9 +260,3 @@ class _TurnProgress:
         sql = Text(sanitize_text(self._sql))
         lines = sql.wrap(self._console, self._console.width)[-max(self._console.height - 3, 1) :]
         return Group(self._spinner, *lines) if self._sql else self._spinner
-
-
-def format_export(result: ExportResult, name: object) -> str:
-    """Return what was written to a file, in words."""
-    more = "; the query gives more" if result.truncated else ""
-    return f"wrote {format_count(result.rows, 'row', 'rows')} to {name}{more}"

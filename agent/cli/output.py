@@ -16,17 +16,21 @@ from ...tools.export import BINARY, FORMATS, Format, check_export_target, check_
 from ...tools.labels import accept_machine_language
 from ...tools.sql import ALL_COLUMNS, find_used_schema_items
 from ...tools.terminal import print_json_line, sanitize_text, say, warn
+from ...tools.words import format_count
 from .. import verbs
 from ..answers.answer import Answer
 from ..options import AgentOptions
-from .display import format_export, show_answer, show_progress
+from .display import show_answer, show_progress
 
 if TYPE_CHECKING:
+    from ...tools.database import Cancellation
     from ..conversation import Conversation
+    from ..resources.resources import Resources
     from ..sqlagent import SQLAgent
     from .app import OutputOptions
 
 _FORMAT_NAMES = ("table", *FORMATS)  # what `--format` takes; `table` shows the answer
+_REPLACED = "; the file that was there is replaced"
 
 
 def _check_output_options(output: OutputOptions) -> Format | None:
@@ -66,8 +70,7 @@ def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: F
     if not answer.answered:
         return False
     if output.file:
-        outcome = verbs.export(answer, agent.resources, output.file, form, rows=output.limit)
-        warn(format_export(outcome, output.file))
+        warn(write_rows_file(answer, agent.resources, output.file, form, output.limit))
     if not output.chart:
         return True
     has_chart, message = write_chart_file(answer, output.chart)
@@ -118,12 +121,28 @@ def _list_query_tables(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
     ]
 
 
+def write_rows_file(
+    answer: Answer,
+    resources: Resources,
+    file: Path,
+    form: Format | None = None,
+    limit: int | None = None,
+    cancellation: Cancellation | None = None,
+) -> str:
+    """Write all rows of an answer to a file; return a message."""
+    replaced = _REPLACED * file.exists()
+    result = verbs.export(answer, resources, file, form, rows=limit, cancellation=cancellation)
+    more = "; the query gives more" * result.truncated
+    return f"wrote {format_count(result.rows, 'row', 'rows')} to {file}{more}{replaced}"
+
+
 def write_chart_file(answer: Answer, file: Path) -> tuple[bool, str]:
     """Write an answer's chart to a file; return whether a chart fits, and a message."""
+    replaced = _REPLACED * file.exists()
     drawing = verbs.draw(answer, file)
     if drawing is None:
         return False, f"no chart fits this result: {file} is not written"
-    return True, f"wrote a {drawing.kind} chart to {file}"
+    return True, f"wrote a {drawing.kind} chart to {file}{replaced}"
 
 
 def _print_rows(answer: Answer, agent: SQLAgent, form: Format, limit: int | None) -> None:

@@ -22,7 +22,7 @@ from ...tools.database import Database
 from ...tools.database.schema import Schema
 from ...tools.database.table import Cell, Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
-from ...tools.labels import Labels, find_language
+from ...tools.labels import IN_ENGLISH, Labels, find_language
 from ...tools.linking import PastTurn
 from ...tools.masked_database import MaskedDatabase
 from ...tools.sql import Query, explain
@@ -97,7 +97,7 @@ class Parser:
         return names
 
     def answer(self, question: str, base_sql: str = "", reply: str = "") -> ParsedAnswer:
-        """Parse a question, as a follow-up if the question refers to the previous query.
+        """Parse a question, as a follow-up if the question refers to the previous query; leave SQL as it is.
 
         Args:
             question: As asked.
@@ -105,8 +105,10 @@ class Parser:
             reply: What the person said when something was asked back about this question.
 
         Raises:
-            NotUnderstood: It cannot be read.
+            NotUnderstood: It cannot be read, or is SQL that does not run.
         """
+        if self._is_sql(question):
+            return ParsedAnswer(NOTHING, question, 1.0, ("read offline, without a model",), ())
         if len(question) > _LONGEST:
             raise NotUnderstood(f"Without a model I read {_LONGEST:,} characters at most; these are {len(question):,}.")
         names = self.names()
@@ -120,20 +122,16 @@ class Parser:
             request = QuestionInput(question, names, self._find_mentioned_values(question))
         return self._parse_question(request, base)
 
-    def is_sql(self, question: str) -> bool:
-        """Whether a question is SQL that runs.
-
-        Raises:
-            NotUnderstood: It is SQL that does not run.
-        """
+    def _is_sql(self, question: str) -> bool:
+        """Whether a question is SQL that runs; raise `NotUnderstood` if it is SQL that does not."""
         if not begins_sql(question):
             return False
         try:
             self._run_trial_query(question)
-        except NotUnderstood as error:
-            if _SQL_SIGN.search(question):  # others are words, as in `Select the names of all stores`
-                raise NotUnderstood("This SQL does not run here. Correct it, or ask in words.") from error
-            return False
+        except (QueryFailed, QueryRejected) as error:
+            if _SQL_SIGN.search(question):
+                raise NotUnderstood(IN_ENGLISH.say_error(error)) from error
+            return False  # words, as in `Select the names of all stores`
         return True
 
     def _parse_question(self, request: QuestionInput, base: QueryFrame) -> ParsedAnswer:
@@ -157,24 +155,24 @@ class Parser:
         _check_understood(state, base, left_out)
         stems = {word.stem for word in split_question_into_words(state.question.text)}
         sql = convert_frame_to_sql(state.frame, state.names.schema, stems)
-        signals = compute_parse_signals(state, self._run_trial_query(sql))
+        try:
+            rows = self._run_trial_query(sql)
+        except (QueryFailed, QueryRejected) as error:
+            raise NotUnderstood("I could not turn this question into a query that runs. Try other words.") from error
+        signals = compute_parse_signals(state, rows)
         sure = round(compute_confidence(signals), 3)
         partial = has_important_unread_words(state)
         return ParsedAnswer(state.frame, sql, sure, _list_parsing_notes(state, left_out), left_out, partial, signals)
 
     def _run_trial_query(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
-        """Return the first rows of the query; None if they are withheld or take too long.
-
-        Raises:
-            NotUnderstood: It cannot run at all, so the question was misread.
-        """
+        """Return the first rows of the query; None if they are withheld or take too long."""
         try:
             table = MaskedDatabase(self._database).execute(sql, _TRIAL)
-            return None if table.withheld else table.rows
-        except (QueryFailed, QueryRejected) as error:
-            raise NotUnderstood("I could not turn this question into a query that runs. Try other words.") from error
+        except (QueryFailed, QueryRejected):
+            raise
         except QueryError:
             return None
+        return None if table.withheld else table.rows
 
     def _find_mentioned_values(self, text: str) -> tuple[ValueMatch, ...]:
         return tuple(self._values.find(text, _VALUES)) if self._values else ()
@@ -285,8 +283,6 @@ class OfflineTranslator:
             return Rephrasing(task.question, task.question, "small_talk", reply)
         base = _find_last_query(task.history)
         try:
-            if self._engine.is_sql(task.question):
-                return Rephrasing(task.question, task.question)
             answer = self._engine.answer(task.question, base, task.clarification[1] if task.clarification else "")
         except UnresolvedPronoun as error:
             asks = f'What does "{error.words[0]}" stand for?'
@@ -294,7 +290,7 @@ class OfflineTranslator:
             return Rephrasing(task.question, task.question, "ambiguous", asks, tables)
         except NotUnderstood as error:
             return Rephrasing(task.question, task.question, "unanswerable", _explain_refusal(task.question, error))
-        sentence = format_query_as_sentence(answer.frame)
+        sentence = task.question if answer.frame is NOTHING else format_query_as_sentence(answer.frame)
         with self._lock:
             self._answers[task.question, base, sentence, self._engine.names().schema.version] = answer
             if len(self._answers) > _CACHE_SIZE:
@@ -305,8 +301,6 @@ class OfflineTranslator:
         return Rephrasing(sentence, sentence)
 
     def _generate_draft(self, task: GenerateSQLTask) -> SQLDraft:
-        if self._engine.is_sql(task.question):
-            return SQLDraft(task.question, 1.0, ("read offline, without a model",))
         answer = self._get_parsed_answer(task)
         if answer.confidence < _DECLINE:
             raise NotUnderstood(_explain_refusal(task.question, answer), answer.unread)
@@ -330,11 +324,12 @@ def _make_draft_from_answer(answer: ParsedAnswer) -> SQLDraft:
 
 
 def _explain_refusal(question: str, why: ParsedAnswer | NotUnderstood) -> str:
-    """Return why a question has no answer: first its language, if that is not English."""
-    if (language := find_language(question)) not in ("", "en"):
+    """Return why a question has no answer: first its language, if it is in words, not English."""
+    language = "" if begins_sql(question) and _SQL_SIGN.search(question) else find_language(question)
+    if language not in ("", "en"):
         return Labels(language).say("only_english")
     if _asks_to_write(question, why.words if isinstance(why, NotUnderstood) else why.unread):
-        return Labels().say("reads_only")
+        return IN_ENGLISH.say("reads_only")
     if isinstance(why, NotUnderstood):
         return str(why)
     if why.unread:

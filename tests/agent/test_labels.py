@@ -103,10 +103,15 @@ def test_other_languages_are_told_apart() -> None:
     assert choose_locale("¿Qué es?") == "es"
 
 
-@pytest.mark.parametrize("question", ["Orders refunded share", "Orders shipped 2025"])
-def test_english_orders_are_not_portuguese(question: str) -> None:
+@pytest.mark.parametrize(
+    "question",
+    ["Orders refunded share", "Orders shipped 2025", "total quantity", "Umsatz Mai 2023 in Berlin"],
+)
+def test_names_and_words_of_several_languages_tell_none(question: str) -> None:
     assert choose_locale(question) == ""
     assert find_language("Valor por ordem") == "pt"
+    assert find_language("Quantità totale per mese") == "it"
+    assert find_language("WIE VIELE KUNDEN GIBT ES?") == "de"
 
 
 def test_a_sentence_tells_the_language_of_a_short_question() -> None:

@@ -66,7 +66,7 @@ TABLE: dict[str, dict[str, str]] = {
     "schema": {"python": OPEN, "chat": "/schema shows a table as a person sees it", "studio": TEACHES, "http": PAGE},
     "values": {"python": OPEN, "terminal": ASKS, "studio": TEACHES, "http": PAGE, "mcp": "by what a text mentions"},
     "find_values": {"python": OPEN, "terminal": ASKS, "chat": "Tab", "studio": TEACHES, "http": PAGE},
-    "export": {"studio": TEACHES, "mcp": MODEL},
+    "export": {"chat": "by `write_rows_file` of `ask`", "studio": TEACHES, "mcp": MODEL},
     "chart": {"python": ANSWER, "terminal": "`draw`", "studio": TEACHES, "mcp": MODEL},
     "draw": {
         "python": ANSWER,

@@ -17,7 +17,7 @@ from ..sql.scope import copy_source_node, select_from
 from .ledger import NewestDate
 from .path import Count, NotCountedError, make_column
 
-_YEAR = 365  # days
+_YEAR, _RECURRING = 365, 4 * 365  # days
 _LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
 _NOW = re.compile(r"current_|\b(?:now|today|curdate|sysdate|localtime)", re.IGNORECASE)
 _NEWEST = 4  # dates by which a table tells that each of its rows is about a month or a week
@@ -26,7 +26,7 @@ _SEVERAL = 2  # rows for each of another table, from which these are of what hap
 _DAYS, _DAYS_BEFORE = 10_000, 8_000  # of the calendar in which a period is looked for
 _CALENDAR = f"""
     WITH digit AS ({" UNION ALL ".join(f"SELECT {n} AS n" for n in range(10))})
-    SELECT MIN(asked), MAX(asked) FROM (SELECT {{day}} AS asked FROM (
+    SELECT MIN(asked), MAX(asked), COUNT(*) FROM (SELECT {{day}} AS asked FROM (
         SELECT a.n + 10 * b.n + 100 * c.n + 1000 * e.n AS n FROM digit AS a CROSS JOIN digit AS b
         CROSS JOIN digit AS c CROSS JOIN digit AS e) AS number) AS calendar
 """
@@ -105,12 +105,15 @@ def _find_period(
             text = query.literal(old)
             new.replace(exp.column("asked") if text is None else exp.Literal.string(text))
         calendar.where(condition, copy=False)
-    ((low, high),) = count(calendar.sql(dialect=query.rules.grammar, copy=False))
+    ((low, high, days),) = count(calendar.sql(dialect=query.rules.grammar, copy=False))
     if low is None:
         return "", ""
+    span = (date.fromisoformat(str(high)[:10]) - date.fromisoformat(str(low)[:10])).days + 1
     # Within a year of an end of the calendar there is no beginning, or no end: months may be chosen too.
     first = str(low)[:10] if str(low) > add_days(begin, _YEAR) else use.first[:10]
-    last = str(high)[:10] if str(high) < add_days(end, -_YEAR) else use.last[:10]
+    # Days apart over many years recur, as the last of leap years do.
+    recurs = days != span and span > _RECURRING
+    last = str(high)[:10] if str(high) < add_days(end, -_YEAR) and not recurs else use.last[:10]
     if first and not last and any(_NOW.search(query.text(node)) for node, _ in conditions):
         last = today.isoformat()  # since a day before today means until today
     return first, last if first or use.last else ""

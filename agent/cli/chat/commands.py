@@ -29,8 +29,8 @@ from ...answers.answer import Answer
 from ...answers.commands import RUN, word_correction
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...conversation_store import ConversationStore
-from ..display import TerminalTable, format_export, highlight_sql, render_answer_reasons, render_records
-from ..output import write_chart_file
+from ..display import TerminalTable, highlight_sql, render_answer_reasons, render_records
+from ..output import write_chart_file, write_rows_file
 from .chat import PAGE, AnswerPages, ChatSession
 
 
@@ -127,10 +127,8 @@ def _show_records(chat: ChatSession, args: str) -> RenderableType:
 def _export_answer_rows(chat: ChatSession, args: str) -> str:
     if not args:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
-    answer, path = chat.choose("", "export")[0].answer, Path(args).expanduser()
-    is_there = path.exists()
-    result = verbs.export(answer, chat.resources, path, cancellation=chat.cancellation)
-    return f"{format_export(result, args)}{'; the file that was there is replaced' if is_there else ''}"
+    answer, file = chat.choose("", "export")[0].answer, Path(args).expanduser()
+    return write_rows_file(answer, chat.resources, file, cancellation=chat.cancellation)
 
 
 def _show_or_write_chart(chat: ChatSession, args: str) -> RenderableType:

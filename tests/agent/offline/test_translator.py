@@ -170,7 +170,9 @@ def test_a_hidden_table_is_not_answered_by_the_keys_of_another(shop: Database, q
     ("question", "rows", "text"),
     [
         ("SELECT count(*) FROM invoice WHERE 1 = 1", 1, ""),
-        ("SELECT count(*) FROM nosuch", 0, "This SQL does not run here. Correct it, or ask in words."),
+        ("SELECT count(*) FROM nosuch", 0, "The database says: no such table: nosuch"),
+        ("UPDATE invoice SET total = 1", 0, "I can only read data, so nothing was changed."),
+        ("CREATE TABLE a(b INT)", 0, "I can only read data, so nothing was changed."),
         ("Select the client names of all clients", 3, ""),
     ],
 )
