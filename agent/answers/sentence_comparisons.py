@@ -57,18 +57,6 @@ _AGES, _YEAR = {"age", "ages", "old", "years"}, re.compile(r"(?:year|jahr)$", re
 
 _STOPS = frozenset(",;:.!?()[]…–—。、，：；！？।॥؟")
 _ASIAN = re.compile(r"[\u2e80-\u9fff]")
-_PATTERNS = {
-    "letters",
-    "told",
-    "answers",
-    "examples",
-    "joins",
-    "guesses",
-    "composed",
-    "rates",
-    "times",
-    *_CONDITIONS,
-}  # no lists of words
 _SUMS = ("sums", "averages", "each")
 _MEANS, _TOTALS = (exp.Avg, exp.Median, exp.PercentileCont), (exp.Sum, exp.Count)
 _RATIOS = (exp.Div, exp.Window, exp.Query)
@@ -527,8 +515,9 @@ def _compile_asian() -> re.Pattern[str]:
     asian_words = {
         word.strip("*")
         for lists in read_languages().values()
-        for kind in lists.keys() - _PATTERNS
-        for word in lists[kind].split()
+        for text in lists.values()
+        if not re.search(r"[|(\[]", text)  # which patterns have
+        for word in text.split()
     }
     return re.compile("|".join(sorted(filter(_ASIAN.match, asian_words), key=len, reverse=True)))
 
