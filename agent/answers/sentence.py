@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import cache
+from itertools import chain
 
 from sqlglot import exp
 
@@ -165,8 +166,8 @@ def fill_sentence(
         return None
     columns = ["" if place.column < 0 else result.columns[place.column] for place in placeholders]
     is_percent = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
-    pieces = _strip_units(template, texts, forms, columns, question, query)
-    return _build_sentence(pieces, texts, forms, percent=is_percent or "%" in question) if pieces else None
+    cells, known = [*zip(texts, forms, columns, strict=True)], f"{question} {query.tree.sql()}"
+    return _build_sentence(template, cells, known, percent=is_percent or "%" in question)
 
 
 @with_fallback("phrasing", False)
@@ -355,57 +356,43 @@ def _split_number(token: str) -> list[str]:
 
 
 def _build_sentence(
-    pieces: Sequence[str], texts: Sequence[str], forms: Sequence[ColumnFormat], *, percent: bool
+    template: str, cells: Sequence[tuple[str, ColumnFormat, str]], known: str, *, percent: bool
 ) -> str | None:
-    """Return the whole sentence; None if it gives a cell a wrong unit."""
-    if any(
-        text == "1" and form.kind == "number" and _NOUN.match(piece) and not compile_phrases("joins").match(piece, 1)
-        for text, form, piece in zip(texts, forms, pieces[1:], strict=True)
-    ):
-        return None
-    text, *following = pieces
-    for piece, before, after in zip(following, texts, texts[1:], strict=False):
-        if piece.isspace() and before[-1].isdigit() and after[0].isdigit():
-            return None  # they read as one number, with a space between its thousands
-    for cell, form, piece in zip(texts, forms, following, strict=True):
-        sign = _PERCENT.match(piece)
-        if sign and form.kind == "percent":
-            piece = piece[sign.end() :]
-        elif sign and not percent:
-            return None
-        text += cell + piece
-    if "%" in "".join(pieces) and not percent and "percent" not in {form.kind for form in forms}:
-        return None
-    return end_sentence(text.strip())
+    """Return the sentence with its cells, without units that these repeat; None if it gives one a wrong unit.
 
-
-def _strip_units(
-    template: str,
-    texts: Sequence[str],
-    forms: Sequence[ColumnFormat],
-    columns: Sequence[str],
-    question: str,
-    query: Query,
-) -> list[str] | None:
-    """Return the texts around cells without units that the cells repeat; None if a unit differs."""
-    for sign in {mark for mark in template if unicodedata.category(mark) == "Sc" and mark not in question}:
+    Args:
+        template: The sentence with gaps.
+        cells: The text, format and column of each gap.
+        known: The texts whose words and signs may stand beside a number.
+        percent: Whether a share may be said in per cent.
+    """
+    texts = [text for text, _, _ in cells]
+    for sign in {mark for mark in template if unicodedata.category(mark) == "Sc" and mark not in known}:
         if any(sign in text for text in texts):
             template = re.sub(rf"(?<=\0)\s?{re.escape(sign)}|{re.escape(sign)}\s?(?=\0)", "", template)
         if sign in template:
             return None
-    segments = template.split(GAP)
-    source_words = {word.folded for word in words(f"{question} {query.tree.sql()}")}
-    for number, (form, column) in enumerate(zip(forms, columns, strict=True)):
-        for index, pattern in ((number, _CURRENCY_BEFORE), (number + 1, _UNIT_AFTER)):
-            word = pattern.search(segments[index])
+    pieces, known_words = template.split(GAP), {word.folded for word in words(known)}
+    for number, (text, form, column) in enumerate(cells, 1):
+        for index, pattern in ((number - 1, _CURRENCY_BEFORE), (number, _UNIT_AFTER)):
+            word = pattern.search(pieces[index])
             measure = find_measure(word[1]) if word else ""
-            if index == number and not (len(measure) == 3 and measure.isupper()):
+            if word is None or (index < number and not (len(measure) == 3 and measure.isupper())):
                 continue  # `min {n}` is no minute
-            is_named = word and (fold(word[1]) in source_words or measure in split_name(column)[1:])
-            if word and measure == form.measure != "":
-                segments[index] = segments[index][: word.start()] + segments[index][word.end() :]
-            elif (measure not in ("", "%") and not is_named) or (
-                form.kind == "year" and _YEARS_AGO.match(word[0] if word else "")
-            ):
+            is_named = measure in ("", "%") or fold(word[1]) in known_words or measure in split_name(column)[1:]
+            if measure == form.measure != "":
+                pieces[index] = pieces[index][: word.start()] + pieces[index][word.end() :]
+            elif not is_named or (form.kind == "year" and _YEARS_AGO.match(word[0])):
                 return None
-    return segments
+        after = pieces[number]
+        sign, is_many = _PERCENT.match(after), _NOUN.match(after) and not compile_phrases("joins").match(after, 1)
+        if (text == "1" and form.kind == "number" and is_many) or (sign and form.kind != "percent" and not percent):
+            return None
+        if sign and form.kind == "percent":
+            pieces[number] = after[sign.end() :]
+    pairs = zip(texts, pieces[1:], texts[1:], strict=False)
+    if any(piece.isspace() and f"{before[-1]}{after[0]}".isdigit() for before, piece, after in pairs):
+        return None  # they read as one number, with a space between its thousands
+    if "%" in "".join(pieces) and not percent and all(form.kind != "percent" for _, form, _ in cells):
+        return None
+    return end_sentence("".join(chain.from_iterable(zip(pieces, [*texts, ""], strict=True))).strip())

@@ -43,7 +43,6 @@ _RANKINGS: dict[Ranking, set[str]] = {
 }
 """Words that say why some rows are named and others are not, and the ends that they are of."""
 
-_SIZES: tuple[Ranking, ...] = ("high", "low", "either")
 _TIMES: tuple[Ranking, ...] = ("late", "early")
 _OPPOSITES: dict[str, str] = {"max": "min", "min": "max"}
 _CONDITIONS = {
@@ -57,18 +56,6 @@ _AGES, _YEAR = {"age", "ages", "old", "years"}, re.compile(r"(?:year|jahr)$", re
 
 _STOPS = frozenset(",;:.!?()[]…–—。、，：；！？।॥؟")
 _ASIAN = re.compile(r"[\u2e80-\u9fff]")
-_PATTERNS = {
-    "letters",
-    "told",
-    "answers",
-    "examples",
-    "joins",
-    "guesses",
-    "composed",
-    "rates",
-    "times",
-    *_CONDITIONS,
-}  # no lists of words
 _SUMS = ("sums", "averages", "each")
 _MEANS, _TOTALS = (exp.Avg, exp.Median, exp.PercentileCont), (exp.Sum, exp.Count)
 _RATIOS = (exp.Div, exp.Window, exp.Query)
@@ -165,10 +152,8 @@ class ResultWithQuery:
             beside = rows[(1 if place.pick == "first" else -2) % len(rows)]  # itself in a result of which more was cut
             tied = bool(self.measures) and all(rows[place.row][each] == beside[each] for each in self.measures)
             return kept if tied and not by_time else kept | {order if place.pick == "first" else _OPPOSITES[order]}
-        columns = range(len(self.result.columns)) if by_time else self.measures
-        extremes = [(pick, each) for pick in ENDS for each in columns if not self.result.truncated]
-        if by_time:
-            extremes = [(pick, each) for pick, each in extremes if self._tells_time(each)]
+        columns = filter(self._tells_time, range(len(self.result.columns))) if by_time else self.measures
+        extremes = [(pick, each) for each in columns for pick in ENDS if not self.result.truncated]
         return kept | {
             _OPPOSITES[pick] if by_time and self._is_age(each) else pick
             for pick, each in extremes
@@ -246,8 +231,7 @@ class ComparingSentence:
     def labels(self) -> list[Placeholder]:
         """The placeholders that name a row; the ends of a span, as in `from May to July`, name none."""
         rows, measures = self.table.result.rows, self.table.measures
-        labels = [place for place in self.places if place.column >= 0 and place.column not in measures]
-        labels = [place for place in labels if not place.is_list]
+        labels = [place for place in self.places if place.column not in {-1, *measures} and not place.is_list]
         for start, end in pairwise(self.places):
             ends = [str(rows[each.row][each.column]) for each in (start, end) if each.column >= 0]
             if (
@@ -303,8 +287,7 @@ class ComparingSentence:
             is_ordered = self.table.query.order and not self.table.query.filtered_extremes
             if is_ordered and any(placeholder.is_list for placeholder in near):
                 # `from the lowest to the highest: {name}` tells the order.
-                kinds = _TIMES if by_time else _SIZES
-                first: Ranking = next(each for word in self.words for each in kinds if self._is_of_kind(word, each))
+                first: Ranking = next(each for word in self.words for each in _RANKINGS if self._is_of_kind(word, each))
                 if self.table.find_order(by_time=by_time) in {*_OPPOSITES} - _RANKINGS[first]:
                     return False
                 continue
@@ -383,9 +366,10 @@ class ComparingSentence:
     def _do_extremes_match_words(self) -> bool:
         """Whether words such as `highest` and `lowest` come in the order of their cells."""
         ends = [self.table.find_extremes(placeholder) for placeholder in self.places]
-        kinds = {"high": "max", "low": "min"}
-        word_ends = [end for word in self.words for kind, end in kinds.items() if self._is_of_kind(word, kind)]
-        order = [end for end, _ in groupby(word_ends)]
+        kinds = {"high": "max", "low": "min"}.items()
+        order = [
+            end for end, _ in groupby(end for word in self.words for kind, end in kinds if self._is_of_kind(word, kind))
+        ]
         picks = [pick for pick, _ in groupby(end_set.pop() for end_set in ends if len(end_set) == 1)]
         return min(len(set(order)), len(set(picks))) < 2 or picks[: len(order)] == order
 
@@ -527,8 +511,9 @@ def _compile_asian() -> re.Pattern[str]:
     asian_words = {
         word.strip("*")
         for lists in read_languages().values()
-        for kind in lists.keys() - _PATTERNS
-        for word in lists[kind].split()
+        for text in lists.values()
+        if not re.search(r"[|(\[]", text)  # which patterns have
+        for word in text.split()
     }
     return re.compile("|".join(sorted(filter(_ASIAN.match, asian_words), key=len, reverse=True)))
 
