@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import ClassVar, Literal
 
+from ..tools.database.rendering.parse_compact import parse_compact_schema
 from ..tools.database.rendering.render import SchemaStyle, render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import KnowledgeError, ReplyError
 from ..tools.examples.example import Example
-from ..tools.examples.masking import parse_compact_schema
 from ..tools.examples.seeds import SeedProgram
 from ..tools.knowledge.entry import Entry
 from ..tools.knowledge.fragment import expand_named_definitions

@@ -14,6 +14,7 @@ from zlib import crc32
 from sqlglot import exp
 
 from ..database import Database, Table, render_schema
+from ..database.rendering.parse_compact import parse_compact_schema
 from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, QueryError, SQLParseError
 from ..record_files import read_json, read_records, read_text_file
 from ..results import same_result
@@ -23,7 +24,6 @@ from ..sql.mend import mend_string_quotes
 from ..sql.parse import join_split_operators, return_default_if_unparsable
 from ..words import make_word_set, stems
 from .example import CheckedExample, Example, brief_repr, one_line, parse_example_fields, parse_example_json
-from .masking import parse_compact_schema
 from .rights import database_identity, make_example, render_used_tables
 from .store import ExampleStore, check_example, make_refusal_error
 

@@ -146,15 +146,34 @@ class ExampleStore:
         while part := list(islice(stream, _BATCH)):
             unknown, changes = self._find_new_and_changed(list(check_each_example(part, check_example)))
             entries = list(check_each_example(unknown, lambda example: make_record(example, verify)))
-            additions += self._put_records(entries)
+            additions += self.put(entries)
             for entry in changes:
                 self._replace_record(entry)
             total, updates = total + len(part), updates + len(changes)
         return AddedExamples(additions, total - len(refusals) - additions - updates, tuple(refusals), updates)
 
-    def put(self, entries: Sequence[ExampleRecord]) -> None:
-        """Write records of examples that were already checked."""
-        self._put_records(entries)
+    def put(self, entries: Sequence[ExampleRecord], overwritten: Sequence[str] = ()) -> int:
+        """Write new records of checked examples, and all of `overwritten` tables; return the number of new ones.
+
+        Nothing is made or written before all vectors are there: an embedding that fails leaves no table that is bound
+        to it.
+        """
+        rows: dict[Table, dict[str, tuple[str, Fields]]] = defaultdict(dict)
+        # Of several pairs with a key, the first stands for it.
+        for record in reversed(entries):
+            for name, id_, text, fields in record.rows:
+                rows[get_owner_key(record.example), name][id_] = text, fields
+        for table, of_table in rows.items():
+            old_rows = {} if table[1] in overwritten else self._backend.get(table, list(of_table))
+            ids = reversed(of_table) if table[1] == PAIRS else of_table
+            rows[table] = {id_: of_table[id_] for id_ in ids if id_ not in old_rows}
+        vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in rows.items() if new}
+        for table, of_table in vectors.items():
+            fields = {id_: fields for id_, (_, fields) in rows[table].items()}
+            self._backend.put(table, fields, of_table, overwrite=table[1] in overwritten)
+        with self._lock:
+            self._cache.clear()
+        return sum(len(new) for (_, name), new in rows.items() if name == PAIRS)
 
     def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[FoundExample]:
         """Return the k examples most similar to a text by one index, best first.
@@ -211,9 +230,9 @@ class ExampleStore:
         """Whether the store has private examples of the database with this identity."""
         return bool(database) and self._backend.count((database, PAIRS)) > 0
 
-    def count(self) -> int:
-        """Return the number of examples."""
-        return self._count_rows(PAIRS)
+    def count(self, table: str = PAIRS) -> int:
+        """Return the number of examples, or of the rows of another of their tables."""
+        return sum(self._backend.count((owner, table)) for owner in self._backend.list_owners())
 
     def stats(self) -> StoreStats:
         """Return statistics of the store; reads all examples."""
@@ -221,7 +240,7 @@ class ExampleStore:
         databases = Counter(example.database for example in examples)
         sources = Counter(example.source for example in examples)
         shared_count = sum(example.shared for example in examples)
-        skeletons = self._count_rows(_TABLES["sql"])
+        skeletons = self.count(_TABLES["sql"])
         return StoreStats(len(examples), shared_count, dict(databases), dict(sources), skeletons, self.embedding.name)
 
     def reindex(self) -> int:
@@ -236,7 +255,7 @@ class ExampleStore:
                 part = ids[start : start + _BATCH]
                 rows = self._backend.get((owner, PAIRS), part)
                 records = [make_record(_parse_stored_example(rows[id_]), id_=id_) for id_ in part if id_ in rows]
-                self._put_records(records, tuple(_TABLES.values()))
+                self.put(records, tuple(_TABLES.values()))
         return self.count()
 
     def cached(self, key: Hashable, make: Callable[[Sequence[Example]], _T], database: str = "") -> _T:
@@ -305,9 +324,6 @@ class ExampleStore:
     def _scan_examples(self, owner: str) -> Iterator[FoundExample]:
         return filter(None, map(self._read_visible, self._backend.scan((owner, PAIRS))))
 
-    def _count_rows(self, table: str) -> int:
-        return sum(self._backend.count((owner, table)) for owner in self._backend.list_owners())
-
     def _find_new_and_changed(self, examples: Sequence[Example]) -> tuple[Sequence[Example], Sequence[ExampleRecord]]:
         """Return the examples that are not stored yet, and records of stored ones that changed."""
         by_owner: dict[str, dict[str, Example]] = {}
@@ -329,34 +345,11 @@ class ExampleStore:
                     changes.append(make_record(new, id_=id_))
         return unknown, changes
 
-    def _put_records(self, entries: Sequence[ExampleRecord], overwritten: Sequence[str] = ()) -> int:
-        """Write new records, and all records of `overwritten` tables; return the number of new ones.
-
-        Nothing is made or written before all vectors are there: an embedding that fails leaves no table that is bound
-        to it.
-        """
-        rows: dict[Table, dict[str, tuple[str, Fields]]] = defaultdict(dict)
-        # Of several pairs with a key, the first stands for it.
-        for record in reversed(entries):
-            for name, id_, text, fields in record.rows:
-                rows[get_owner_key(record.example), name][id_] = text, fields
-        for table, of_table in rows.items():
-            old_rows = {} if table[1] in overwritten else self._backend.get(table, list(of_table))
-            ids = reversed(of_table) if table[1] == PAIRS else of_table
-            rows[table] = {id_: of_table[id_] for id_ in ids if id_ not in old_rows}
-        vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in rows.items() if new}
-        for table, of_table in vectors.items():
-            fields = {id_: fields for id_, (_, fields) in rows[table].items()}
-            self._backend.put(table, fields, of_table, overwrite=table[1] in overwritten)
-        with self._lock:
-            self._cache.clear()
-        return sum(len(new) for (_, name), new in rows.items() if name == PAIRS)
-
     def _replace_record(self, record: ExampleRecord) -> None:
         """Replace a stored example and its keys, keys first."""
         owner = get_owner_key(record.example)
         before = self._backend.get((owner, PAIRS), [record.id])
-        self._put_records([record], (PAIRS,))
+        self.put([record], (PAIRS,))
         self._standings.clear()
         self._remove_unused_keys(owner, before.values())
 

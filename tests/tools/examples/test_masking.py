@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database import render_schema
+from tableturn.tools.database.rendering.parse_compact import parse_compact_schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.examples import mask_question
-from tableturn.tools.examples.masking import parse_compact_schema
 from tableturn.tools.values import ValueMatch
 
 SCHEMA = """Database regatta

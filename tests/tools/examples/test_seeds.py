@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tableturn.tools.database.rendering.parse_compact import parse_compact_schema
 from tableturn.tools.examples import (
     Example,
     ExampleQuery,
@@ -23,7 +24,6 @@ from tableturn.tools.examples import (
     seed_examples,
 )
 from tableturn.tools.examples.example import Index
-from tableturn.tools.examples.masking import parse_compact_schema
 from tableturn.tools.examples.seeds import SeedProgram, load_seed_schemas
 from tableturn.tools.examples.store import ENOUGH_SHARED
 from tableturn.tools.sql import make_sql_skeleton

@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 from tableturn.tools.database import Database
+from tableturn.tools.database.rendering.parse_compact import parse_compact_schema
 from tableturn.tools.errors import ExampleRefused, SettingsError
 from tableturn.tools.examples import (
     ExampleQuery,
@@ -23,7 +24,7 @@ from tableturn.tools.examples import (
     make_selector,
     seed_examples,
 )
-from tableturn.tools.examples.masking import parse_compact_schema, regularize_example
+from tableturn.tools.examples.masking import regularize_example
 from tableturn.tools.sql import make_sql_skeleton
 
 from .conftest import SCHEMA, example
