@@ -155,11 +155,16 @@ def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     return save_and_describe_entry(save, answers.resources, answers.cancellation)
 
 
+def get_answer_sql(answer: Answer, what: str) -> str:
+    """Return an answer's query; raise `SettingsError` if there is none to do something with."""
+    if answer.sql is None:
+        raise SettingsError(f"that answer has no SQL to {what}")
+    return answer.sql
+
+
 def _explain_answer(answers: ConversationAnswers, args: str) -> str:
     answer = answers.choose(args, "explain")[0].answer
-    if answer.sql is None:
-        raise SettingsError("that answer has no SQL to explain")
-    if meaning := verbs.explain(answer.sql, answers.resources):
+    if meaning := verbs.explain(get_answer_sql(answer, "explain"), answers.resources):
         return meaning
     raise SettingsError("that query cannot be explained in words")
 

@@ -25,8 +25,7 @@ from ....tools.formats import format_rows
 from ....tools.terminal import sanitize_text, warn
 from ....tools.words import find_nearest_names, format_count, format_did_you_mean
 from ... import verbs
-from ...answers.answer import Answer
-from ...answers.commands import RUN, word_correction
+from ...answers.commands import RUN, get_answer_sql, word_correction
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...conversation_store import ConversationStore
 from ..display import TerminalTable, format_export, highlight_sql, render_answer_reasons, render_records
@@ -42,7 +41,7 @@ def _show_answer_reasons(chat: ChatSession, args: str) -> RenderableType:
 def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
     first, _, _ = args.partition(" ")
     if not args or first.isdecimal():
-        return highlight_sql(_get_answer_sql(chat.choose(args, "show")[0].answer, "show"))
+        return highlight_sql(get_answer_sql(chat.choose(args, "show")[0].answer, "show"))
     if not chat.history and args not in ("run", "edit", "other"):
         raise SettingsError("ask a question first: /sql replaces the query of an answer")
     answer = chat.choose("", "run")[0].answer
@@ -53,7 +52,7 @@ def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
             raise SettingsError("this answer leaves out no rows that another query could add: /why shows its basis")
         args = answer.ledger.other_sql
     if args == "edit":
-        args = chat.draft = _edit_sql_in_editor(chat.draft or _get_answer_sql(answer, "edit"))
+        args = chat.draft = _edit_sql_in_editor(chat.draft or get_answer_sql(answer, "edit"))
     try:
         result = chat.take(verbs.rerun(answer, "" if args == "run" else args, chat.resources, chat.cancellation))
     except (TableturnError, KeyboardInterrupt):
@@ -64,12 +63,6 @@ def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
     blocks = [highlight_sql(result.sql)] if result.sql and result.sql != answer.sql else []
     hints = [Text("/approve saves it as the answer to the question", style="dim")] if blocks else []
     return Group(*blocks, *([_make_page_table(chat.pages)] if chat.pages and result.rows else []), words, *hints)
-
-
-def _get_answer_sql(answer: Answer, what: str) -> str:
-    if answer.sql is None:
-        raise SettingsError(f"that answer has no SQL to {what}")
-    return answer.sql
 
 
 def _edit_sql_in_editor(text: str) -> str:
