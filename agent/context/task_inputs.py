@@ -20,12 +20,7 @@ from ...prompts.reply_types import Rephrasing
 from ...tools.database import Schema
 from ...tools.examples import database_identity
 from ...tools.labels import choose_locale
-from ...tools.linking import (
-    PastTurn,
-    find_copies,
-    find_table_families,
-    shorten_schema,
-)
+from ...tools.linking import PastTurn, find_copies, find_table_families, shorten_schema
 from ...tools.sql import dialect_notes, extend_schema_for_query, find_requested_tables
 from ...tools.words import format_count, is_foreign_text
 from ..advice import call_with_fallback

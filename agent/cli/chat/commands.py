@@ -378,20 +378,10 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
             "saved, and offers other things to remember",
             _correct_answer,
         ),
-        ChatCommand(
-            "/note",
-            "WORD means TEXT",
-            "remember what a word means here; rule: TEXT for a rule",
-            RUN["/note"],
-        ),
+        ChatCommand("/note", "WORD means TEXT", "remember what a word means here; rule: TEXT for a rule", RUN["/note"]),
         ChatCommand("/accept", "NUMBER", "save the suggestion with this number", RUN["/accept"]),
         ChatCommand("/lessons", "", "list the saved answers and definitions, with who and when", RUN["/lessons"]),
-        ChatCommand(
-            "/edit",
-            "NUMBER TEXT",
-            "change a saved answer's question or SQL, or a definition",
-            RUN["/edit"],
-        ),
+        ChatCommand("/edit", "NUMBER TEXT", "change a saved answer's question or SQL, or a definition", RUN["/edit"]),
         ChatCommand(
             "/forget", "NAME", "remove a definition or a saved answer, by number, name, question or id", RUN["/forget"]
         ),
