@@ -115,8 +115,7 @@ def _approve_answer(answers: ConversationAnswers, args: str, *, shared: bool = F
     item, words = answers.choose(args, "approve")
     question = words or answers.choose_wording(item)
     if item.answer.answered and item.answer.record.follow_up and not question:
-        original, advice = item.answer.question, _explain_approval(item.answer)
-        raise ExampleRefused(f"not saved yet: {original!r} follows earlier questions: {advice}")
+        raise ExampleRefused(_explain_unsaved(item.answer))
     saved = verbs.approve(item.answer, answers.resources, question=question, shared=shared)
     answers.update(item, wording=question or item.wording)  # a correction of it takes the same
     return _format_saved(answers, saved)
@@ -130,7 +129,7 @@ def _correct_answer(answers: ConversationAnswers, args: str) -> str:
     if item.answer.record.follow_up and not question:
         # It is shown and can be approved, under words that the person has seen.
         right = answers.correct(item, verbs.rerun(item.answer, sql.strip(), answers.resources))
-        return f"{right.text}\nnot saved yet: {_explain_approval(right)}"
+        return f"{right.text}\n{_explain_unsaved(right)}"
     correction = verbs.correct(item.answer, sql.strip(), answers.resources, question=question)
     right = answers.correct(item, correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
@@ -138,8 +137,9 @@ def _correct_answer(answers: ConversationAnswers, args: str) -> str:
     return "\n".join([right.text, _format_saved(answers, correction.saved), *offers])
 
 
-def _explain_approval(answer: Answer) -> str:
-    return f"/approve {answer.rephrased} saves it, under these words or better ones"
+def _explain_unsaved(answer: Answer) -> str:
+    advice = f"/approve {answer.rephrased} saves it, under these words or better ones"
+    return f"not saved yet: {answer.question!r} follows earlier questions: {advice}"
 
 
 def offer_approval(wording: str) -> str:
