@@ -95,20 +95,11 @@ def is_slash_command(line: str) -> bool:
 def teach(answers: ConversationAnswers, line: str) -> str | verbs.CorrectionTurn:
     """Run a slash command on the answers, and return the reply."""
     name, _, arguments = line.partition(" ")
+    if name == "/correct":
+        return correct_answer(answers, arguments.strip())
     if name not in RUN:
-        raise SettingsError(f"there is no command {name} here: {', '.join(RUN)}")
-    if name == "/correct" and (turn := word_correction(answers, arguments)):
-        return turn
+        raise SettingsError(f"there is no command {name} here: {', '.join(RUN)}, /correct")
     return RUN[name](answers, arguments.strip())
-
-
-def word_correction(answers: ConversationAnswers, args: str) -> verbs.CorrectionTurn | None:
-    """Return the turn for a correction in words; None if the correction is empty or a query."""
-    item, words = answers.choose(args.strip(), "correct")
-    if not words.strip() or verbs.find_right_query(words, answers.resources):
-        return None
-    turn = verbs.word_correction(item.answer, words, answers.resources)
-    return replace(turn, wording=item.wording or turn.wording)
 
 
 def _approve_answer(answers: ConversationAnswers, args: str, *, shared: bool = False) -> str:
@@ -121,16 +112,20 @@ def _approve_answer(answers: ConversationAnswers, args: str, *, shared: bool = F
     return _format_saved(answers, saved)
 
 
-def _correct_answer(answers: ConversationAnswers, args: str) -> str:
-    item, sql = answers.choose(args, "correct")
-    if not sql.strip():
+def correct_answer(answers: ConversationAnswers, args: str) -> str | verbs.CorrectionTurn:
+    """Save the right query, and return the reply; return the turn to take for a correction in words."""
+    item, words = answers.choose(args, "correct")
+    if not words.strip():
         raise SettingsError("say what is wrong after /correct, or write the right query there")
+    if not (sql := verbs.find_right_query(words, answers.resources)):
+        turn = verbs.word_correction(item.answer, words, answers.resources)
+        return replace(turn, wording=item.wording or turn.wording)
     question = answers.choose_wording(item)
     if item.answer.record.follow_up and not question:
         # It is shown and can be approved, under words that the person has seen.
-        right = answers.correct(item, verbs.rerun(item.answer, sql.strip(), answers.resources))
+        right = answers.correct(item, verbs.rerun(item.answer, sql, answers.resources))
         return f"{right.text}\n{_explain_unsaved(right)}"
-    correction = verbs.correct(item.answer, sql.strip(), answers.resources, question=question)
+    correction = verbs.correct(item.answer, sql, answers.resources, question=question)
     right = answers.correct(item, correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
     offers = ["save one of these with /accept N:", *offers] if offers else []
@@ -244,7 +239,6 @@ def _format_saved(answers: ConversationAnswers, saved: verbs.SavedAnswer) -> str
 RUN: dict[str, Callable[[ConversationAnswers, str], str]] = {
     "/approve": _approve_answer,
     "/share": partial(_approve_answer, shared=True),
-    "/correct": _correct_answer,
     "/note": lambda answers, rest: save_and_describe_entry(
         partial(verbs.note, rest), answers.resources, answers.cancellation
     ),

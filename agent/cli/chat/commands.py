@@ -25,7 +25,7 @@ from ....tools.formats import format_rows
 from ....tools.terminal import sanitize_text, warn
 from ....tools.words import find_nearest_names, format_count, format_did_you_mean
 from ... import verbs
-from ...answers.commands import RUN, get_answer_sql, word_correction
+from ...answers.commands import RUN, correct_answer, get_answer_sql
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...conversation_store import ConversationStore
 from ..display import TerminalTable, format_export, highlight_sql, render_answer_reasons, render_records
@@ -239,9 +239,9 @@ def _retry_last_question(chat: ChatSession, args: str) -> NextQuestion:
 
 
 def _correct_answer(chat: ChatSession, args: str) -> CommandResult:
-    turn = word_correction(chat, args)
-    if turn is None:
-        return RUN["/correct"](chat, args)
+    turn = correct_answer(chat, args)
+    if isinstance(turn, str):
+        return turn
     if chat.is_waiting_for_reply():
         raise SettingsError("the agent asked you something: answer that first")
     return NextQuestion(turn.question, turn.notes, turn.wording)
