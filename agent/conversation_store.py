@@ -30,7 +30,6 @@ _SIDECARS = ("-wal", "-shm", "-journal", ".wal")  # how the files end that SQLit
 _SCHEME = re.compile(r"^\w+:///?")
 _HEADER = b"SQLite format 3\x00"
 _POSTGRES = ("postgresql://", "postgres://")
-_CONNECT_SECONDS = 10
 _SET_UP = 7_282_254  # the number of the lock under which LangGraph's tables are made
 
 
@@ -113,10 +112,10 @@ class ConversationStore:
             raise SettingsError(
                 f"conversations in PostgreSQL need {error.name}: pip install 'tableturn[serve]'"
             ) from None
-        options: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "connect_timeout": _CONNECT_SECONDS}
+        connect = psycopg.Connection[dict[str, Any]].connect
         try:
-            with psycopg.Connection[dict[str, Any]].connect(
-                self.location, row_factory=dict_row, **options
+            with connect(
+                self.location, autocommit=True, prepare_threshold=0, connect_timeout=10, row_factory=dict_row
             ) as connection:
                 yield connection
         except psycopg.Error as error:
@@ -172,8 +171,8 @@ def _read_uuid_time(text: str) -> datetime:
 
 def _try_advisory_lock(connection: Connection[dict[str, Any]], number: int) -> bool:
     """Lock a number of a PostgreSQL server until the connection ends; return whether it was free."""
-    row = connection.execute("SELECT pg_try_advisory_lock(%s) AS locked", (number,)).fetchone()
-    return bool(row and row["locked"])
+    query = "SELECT pg_try_advisory_lock(%s) AS locked"
+    return connection.execute(query, (number,)).fetchall()[0]["locked"]
 
 
 def _try_byte_lock(file: IO[bytes], offset: int) -> bool:

@@ -105,10 +105,7 @@ def serve(
 
 @app.command(rich_help_panel=ASK)
 @expand_options()
-def feedback(
-    options: DatabaseOptions,
-    checkpoints: CheckpointsOption = None,
-) -> None:
+def feedback(options: DatabaseOptions, checkpoints: CheckpointsOption = None) -> None:
     """List answers that people marked as wrong, as lines of JSON: who, when and what they said."""
     from ..tools.examples import database_identity
     from .checkpoints import StorageLocation

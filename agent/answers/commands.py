@@ -95,51 +95,46 @@ def is_slash_command(line: str) -> bool:
 def teach(answers: ConversationAnswers, line: str) -> str | verbs.CorrectionTurn:
     """Run a slash command on the answers, and return the reply."""
     name, _, arguments = line.partition(" ")
+    if name == "/correct":
+        return correct_answer(answers, arguments.strip())
     if name not in RUN:
-        raise SettingsError(f"there is no command {name} here: {', '.join(RUN)}")
-    if name == "/correct" and (turn := word_correction(answers, arguments)):
-        return turn
+        raise SettingsError(f"there is no command {name} here: {', '.join(RUN)}, /correct")
     return RUN[name](answers, arguments.strip())
-
-
-def word_correction(answers: ConversationAnswers, args: str) -> verbs.CorrectionTurn | None:
-    """Return the turn for a correction in words; None if the correction is empty or a query."""
-    item, words = answers.choose(args.strip(), "correct")
-    if not words.strip() or verbs.find_right_query(words, answers.resources):
-        return None
-    turn = verbs.word_correction(item.answer, words, answers.resources)
-    return replace(turn, wording=item.wording or turn.wording)
 
 
 def _approve_answer(answers: ConversationAnswers, args: str, *, shared: bool = False) -> str:
     item, words = answers.choose(args, "approve")
     question = words or answers.choose_wording(item)
     if item.answer.answered and item.answer.record.follow_up and not question:
-        original, advice = item.answer.question, _explain_approval(item.answer)
-        raise ExampleRefused(f"not saved yet: {original!r} follows earlier questions: {advice}")
+        raise ExampleRefused(_explain_unsaved(item.answer))
     saved = verbs.approve(item.answer, answers.resources, question=question, shared=shared)
     answers.update(item, wording=question or item.wording)  # a correction of it takes the same
     return _format_saved(answers, saved)
 
 
-def _correct_answer(answers: ConversationAnswers, args: str) -> str:
-    item, sql = answers.choose(args, "correct")
-    if not sql.strip():
+def correct_answer(answers: ConversationAnswers, args: str) -> str | verbs.CorrectionTurn:
+    """Save the right query, and return the reply; return the turn to take for a correction in words."""
+    item, words = answers.choose(args, "correct")
+    if not words.strip():
         raise SettingsError("say what is wrong after /correct, or write the right query there")
+    if not (sql := verbs.find_right_query(words, answers.resources)):
+        turn = verbs.word_correction(item.answer, words, answers.resources)
+        return replace(turn, wording=item.wording or turn.wording)
     question = answers.choose_wording(item)
     if item.answer.record.follow_up and not question:
         # It is shown and can be approved, under words that the person has seen.
-        right = answers.correct(item, verbs.rerun(item.answer, sql.strip(), answers.resources))
-        return f"{right.text}\n{answers.labels.translate(f'not saved yet: {_explain_approval(right)}')}"
-    correction = verbs.correct(item.answer, sql.strip(), answers.resources, question=question)
+        right = answers.correct(item, verbs.rerun(item.answer, sql, answers.resources))
+        return f"{right.text}\n{answers.labels.translate(_explain_unsaved(right))}"
+    correction = verbs.correct(item.answer, sql, answers.resources, question=question)
     right = answers.correct(item, correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
     offers = ["save one of these with /accept N:", *offers] if offers else []
     return "\n".join([right.text, _format_saved(answers, correction.saved), *offers])
 
 
-def _explain_approval(answer: Answer) -> str:
-    return f"/approve {answer.rephrased} saves it, under these words or better ones"
+def _explain_unsaved(answer: Answer) -> str:
+    advice = f"/approve {answer.rephrased} saves it, under these words or better ones"
+    return f"not saved yet: {answer.question!r} follows earlier questions: {advice}"
 
 
 def offer_approval(wording: str) -> str:
@@ -155,11 +150,16 @@ def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     return save_and_describe_entry(save, answers.resources, answers.cancellation)
 
 
+def get_answer_sql(answer: Answer, what: str) -> str:
+    """Return an answer's query; raise `SettingsError` if there is none to do something with."""
+    if answer.sql is None:
+        raise SettingsError(f"that answer has no SQL to {what}")
+    return answer.sql
+
+
 def _explain_answer(answers: ConversationAnswers, args: str) -> str:
     answer = answers.choose(args, "explain")[0].answer
-    if answer.sql is None:
-        raise SettingsError("that answer has no SQL to explain")
-    if meaning := verbs.explain(answer.sql, answers.resources):
+    if meaning := verbs.explain(get_answer_sql(answer, "explain"), answers.resources):
         return meaning
     raise SettingsError("that query cannot be explained in words")
 
@@ -239,7 +239,6 @@ def _format_saved(answers: ConversationAnswers, saved: verbs.SavedAnswer) -> str
 RUN: dict[str, Callable[[ConversationAnswers, str], str]] = {
     "/approve": _approve_answer,
     "/share": partial(_approve_answer, shared=True),
-    "/correct": _correct_answer,
     "/note": lambda answers, rest: save_and_describe_entry(
         partial(verbs.note, rest), answers.resources, answers.cancellation
     ),

@@ -302,7 +302,7 @@ def _parse_duration_seconds(cell: Any) -> float | None:
     """Return the seconds of a duration; None if the cell is not a duration."""
     if not isinstance(cell, str) or (match := _DURATION.fullmatch(cell)) is None:
         return None
-    years, months, days, sign, hours, minutes, seconds = match.groups(default="")
-    period = ((int(years or 0) * 12 + int(months or 0)) * 30 + int(days or 0)) * 86_400
-    clock = int(hours or 0) * 3_600 + int(minutes or 0) * 60 + float(seconds or 0)
+    years, months, days, sign, hours, minutes, seconds = match.groups(default="0")
+    period = ((int(years) * 12 + int(months)) * 30 + int(days)) * 86_400
+    clock = int(hours) * 3_600 + int(minutes) * 60 + float(seconds)
     return period + (-clock if sign == "-" else clock)

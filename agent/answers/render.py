@@ -141,15 +141,12 @@ def _escape_html(text: object) -> str:
 
 
 def _render_sql_html(sql: str) -> str:
-    """Return a query as HTML, with colours if Pygments is installed."""
-    sql = sanitize_text(sql)
-    try:
-        from pygments import highlight
-        from pygments.formatters import HtmlFormatter
-        from pygments.lexers.sql import SqlLexer
-    except ImportError:
-        return escape(sql)
-    return highlight(sql, SqlLexer(), HtmlFormatter(nowrap=True, noclasses=True)).rstrip("\n")
+    """Return a query as HTML, with colours."""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers.sql import SqlLexer
+
+    return highlight(sanitize_text(sql), SqlLexer(), HtmlFormatter(nowrap=True, noclasses=True)).rstrip("\n")
 
 
 def _render_rows_html(answer: Answer) -> str:

@@ -115,7 +115,7 @@ def chat(
     """
     from .chat.loop import run_chat_loop
 
-    raise typer.Exit(run_chat_loop(options, thread, checkpoints, price, as_json=as_json))
+    raise typer.Exit(run_chat_loop(options, thread, checkpoints, price, as_json))
 
 
 @app.command(rich_help_panel=LOOK)

@@ -6,7 +6,7 @@ which keeps only the messages - they are read from the messages instead: each an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -20,12 +20,7 @@ from ...prompts.reply_types import Rephrasing
 from ...tools.database import Schema
 from ...tools.examples import database_identity
 from ...tools.labels import choose_locale
-from ...tools.linking import (
-    PastTurn,
-    find_copies,
-    find_table_families,
-    shorten_schema,
-)
+from ...tools.linking import PastTurn, find_copies, find_table_families, shorten_schema
 from ...tools.sql import dialect_notes, extend_schema_for_query, find_requested_tables
 from ...tools.words import format_count, is_foreign_text
 from ..advice import call_with_fallback
@@ -96,11 +91,8 @@ def make_history_update(state: AgentState, turn: PastTurn, text: str, settings: 
 
 def choose_turn_locale(state: AgentState, turn: Turn, settings: Settings, sentence: str = "") -> str:
     """Return the locale of a turn's answer, which may be that of the conversation's earlier questions."""
-    return choose_locale(turn.asked or turn.question, settings.locale, sentence, _iterate_past_questions(state))
-
-
-def _iterate_past_questions(state: AgentState) -> Iterator[str]:
-    yield from (past.question for past in reversed(load_all(PastTurn, _read_past_turn_records(state))))
+    questions = (past.question for past in reversed(load_all(PastTurn, _read_past_turn_records(state))))
+    return choose_locale(turn.asked or turn.question, settings.locale, sentence, questions)
 
 
 MOST_COLUMNS = 400

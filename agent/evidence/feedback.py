@@ -155,8 +155,7 @@ def format_finding(finding: Finding) -> str:
         return (
             f"{finding.message} Is that meant{f', or should one {finding.suggestion}' if finding.suggestion else ''}?"
         )
-    hint = f" {finding.suggestion}" if finding.suggestion else ""
-    return f"{finding.message}{hint}"
+    return f"{finding.message} {finding.suggestion}".rstrip()
 
 
 def format_values(sql: str, schema: Schema, matches: Sequence[ValueMatch]) -> str:

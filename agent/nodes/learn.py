@@ -27,10 +27,10 @@ def run_slash_command(state: AgentState, run: Run) -> Body[Update]:
 
     After a correction in words the question is asked again at once.
     """
-    return (yield from do(lambda: _run_command_on_answer(get_slash_command(state), state, run)))
+    return (yield from do(lambda: _run_command_on_answer(state, run)))
 
 
-def _run_command_on_answer(line: str, state: AgentState, run: Run) -> Update:
+def _run_command_on_answer(state: AgentState, run: Run) -> Update:
     fields = state.get("answer")
     record = load(AnswerRecord, fields) if fields else None
     answers = ConversationAnswers(run.resources, lessons=state.get("lessons", {}), cancellation=run.cancellation)
@@ -38,7 +38,7 @@ def _run_command_on_answer(line: str, state: AgentState, run: Run) -> Update:
         answers.take(Answer(record, run.thread), wording=state.get("wordings", {}).get(record.question, ""))
     before = len(answers.history)
     try:
-        said = teach(answers, line)
+        said = teach(answers, get_slash_command(state))
     except TableturnError as error:
         said = answers.labels.say_error(error)
     if isinstance(said, CorrectionTurn):

@@ -42,13 +42,7 @@ from ..context.task_inputs import (
     select_history,
 )
 from ..effects import Body, do
-from ..evidence.choose_attempt import (
-    choose,
-    compare_code_with_query,
-    differs,
-    get_rejection_reason,
-    have_same_result,
-)
+from ..evidence.choose_attempt import choose, compare_code_with_query, differs, get_rejection_reason, have_same_result
 from ..evidence.confidence import assess_answer_confidence
 from ..evidence.ledger import format_kept_totals_note, format_row_rules_note, make_row_ledger
 from ..evidence.readings import ask_which_reading_is_meant, run_alternative_readings

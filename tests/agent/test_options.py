@@ -33,7 +33,10 @@ def test_whatever_opens_an_agent_takes_all_its_options(command: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("annotate",), ("link",), ("schema",), ("examples", "add"), ("knowledge", "check"), ("knowledge", "suggest")],
+    [
+        *[("annotate",), ("link",), ("schema",), ("lessons",), ("feedback",), ("examples", "add")],
+        *[("knowledge", "check"), ("knowledge", "export"), ("knowledge", "suggest")],
+    ],
 )
 def test_whatever_opens_a_database_takes_all_its_options(command: tuple[str, ...]) -> None:
     ask = taken("ask")

@@ -25,8 +25,7 @@ from ....tools.formats import format_rows
 from ....tools.terminal import sanitize_text, warn
 from ....tools.words import find_nearest_names, format_count, format_did_you_mean
 from ... import verbs
-from ...answers.answer import Answer
-from ...answers.commands import RUN, word_correction
+from ...answers.commands import RUN, correct_answer, get_answer_sql
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...conversation_store import ConversationStore
 from ..display import TerminalTable, highlight_sql, render_answer_reasons, render_records
@@ -42,7 +41,7 @@ def _show_answer_reasons(chat: ChatSession, args: str) -> RenderableType:
 def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
     first, _, _ = args.partition(" ")
     if not args or first.isdecimal():
-        return highlight_sql(_get_answer_sql(chat.choose(args, "show")[0].answer, "show"))
+        return highlight_sql(get_answer_sql(chat.choose(args, "show")[0].answer, "show"))
     if not chat.history and args not in ("run", "edit", "other"):
         raise SettingsError("ask a question first: /sql replaces the query of an answer")
     answer = chat.choose("", "run")[0].answer
@@ -53,7 +52,7 @@ def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
             raise SettingsError("this answer leaves out no rows that another query could add: /why shows its basis")
         args = answer.ledger.other_sql
     if args == "edit":
-        args = chat.draft = _edit_sql_in_editor(chat.draft or _get_answer_sql(answer, "edit"))
+        args = chat.draft = _edit_sql_in_editor(chat.draft or get_answer_sql(answer, "edit"))
     try:
         result = chat.take(verbs.rerun(answer, "" if args == "run" else args, chat.resources, chat.cancellation))
     except (TableturnError, KeyboardInterrupt):
@@ -64,12 +63,6 @@ def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
     blocks = [highlight_sql(result.sql)] if result.sql and result.sql != answer.sql else []
     hints = [Text("/approve saves it as the answer to the question", style="dim")] if blocks else []
     return Group(*blocks, *([_make_page_table(chat.pages)] if chat.pages and result.rows else []), words, *hints)
-
-
-def _get_answer_sql(answer: Answer, what: str) -> str:
-    if answer.sql is None:
-        raise SettingsError(f"that answer has no SQL to {what}")
-    return answer.sql
 
 
 def _edit_sql_in_editor(text: str) -> str:
@@ -244,9 +237,9 @@ def _retry_last_question(chat: ChatSession, args: str) -> NextQuestion:
 
 
 def _correct_answer(chat: ChatSession, args: str) -> CommandResult:
-    turn = word_correction(chat, args)
-    if turn is None:
-        return RUN["/correct"](chat, args)
+    turn = correct_answer(chat, args)
+    if isinstance(turn, str):
+        return turn
     if chat.is_waiting_for_reply():
         raise SettingsError("the agent asked you something: answer that first")
     return NextQuestion(turn.question, turn.notes, turn.wording)
@@ -383,20 +376,10 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
             "saved, and offers other things to remember",
             _correct_answer,
         ),
-        ChatCommand(
-            "/note",
-            "WORD means TEXT",
-            "remember what a word means here; rule: TEXT for a rule",
-            RUN["/note"],
-        ),
+        ChatCommand("/note", "WORD means TEXT", "remember what a word means here; rule: TEXT for a rule", RUN["/note"]),
         ChatCommand("/accept", "NUMBER", "save the suggestion with this number", RUN["/accept"]),
         ChatCommand("/lessons", "", "list the saved answers and definitions, with who and when", RUN["/lessons"]),
-        ChatCommand(
-            "/edit",
-            "NUMBER TEXT",
-            "change a saved answer's question or SQL, or a definition",
-            RUN["/edit"],
-        ),
+        ChatCommand("/edit", "NUMBER TEXT", "change a saved answer's question or SQL, or a definition", RUN["/edit"]),
         ChatCommand(
             "/forget", "NAME", "remove a definition or a saved answer, by number, name, question or id", RUN["/forget"]
         ),

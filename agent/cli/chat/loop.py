@@ -27,9 +27,8 @@ def run_chat_loop(
     options: AgentOptions,
     thread: str | None,
     checkpoints: str | None,
-    price: tuple[float, float] | None = None,
-    *,
-    as_json: bool = False,
+    price: tuple[float, float] | None,
+    as_json: bool,
 ) -> int:
     """Run a conversation until the input ends; return the exit code of the last line."""
     if checkpoints is not None and not thread:

@@ -173,8 +173,9 @@ def test_a_follow_up_that_was_not_written_anew_is_proposed_as_it_was_asked(shop:
         told.say("How many customers are there?")
         told.say("and in Paris")
         how = "/approve and in Paris saves it, under these words or better ones"
-        assert told.say("/approve") == f"not saved yet: 'and in Paris' follows earlier questions: {how}"
-        assert told.say(f"/correct {paris}").endswith(f"\nnot saved yet: {how}")
+        unsaved = f"not saved yet: 'and in Paris' follows earlier questions: {how}"
+        assert told.say("/approve") == unsaved
+        assert told.say(f"/correct {paris}").endswith(f"\n{unsaved}")
         told.say("/correct only numbers one and three count")
         offer = "Asked again. Is this right? /approve saves it as the answer to: and in Paris"
         assert told.state["messages"][-3].text == offer
