@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 from ..errors import QueryTimeout
 
@@ -72,19 +72,11 @@ def raise_if_cancelled(cancellation: Cancellation | None) -> None:
 _INTERVAL = 0.01
 
 
-class InterruptibleConnection(Protocol):
-    """A connection whose running statement another thread can end."""
-
-    def interrupt(self) -> None:
-        """End the running statement; called repeatedly until it has ended."""
-        ...
-
-
 @dataclass(eq=False)
 class RunningQuery:
     """A running query, with its deadline and cancellation."""
 
-    connection: InterruptibleConnection
+    interrupt: Callable[[], None]  # ends the running statement; called repeatedly until it has ended
     deadline: float  # on the `time.monotonic` clock
     cancellation: Cancellation | None = None
     outcome: Literal["", "time", "cancelled"] = ""
@@ -102,7 +94,7 @@ class RunningQuery:
         if self.outcome:
             with self.lock:
                 if not self.done:
-                    self.connection.interrupt()
+                    self.interrupt()
 
     def make_timeout(self, seconds: float) -> QueryTimeout:
         """Return the error for a query that was stopped by time or cancellation."""

@@ -9,20 +9,14 @@ from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..column_kinds import parse_enum_labels
+from ..column_kinds import infer_column_kind, parse_enum_labels
 from ..schema import ColumnKind, ColumnSchema
 from ..server.catalogue import Catalogue, Relation
 from ..session import Permissions
 from .notices import Notice
 
-_KINDS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
-    (re.compile(r".*\]\Z|STRUCT|MAP|UNION|VARIANT|BIT|UUID|JSON", re.DOTALL), "text"),
-    (re.compile(r"BOOLEAN"), "boolean"),
-    (re.compile(r"DATE|TIME|INTERVAL"), "time"),
-    (re.compile(r"BLOB"), "binary"),
-    (re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL|BIGNUM|VARINT"), "number"),
-    (re.compile(r""), "other"),
-)
+# Values of these are shown as texts, whatever their parts are.
+_TEXTS = re.compile(r".*\]\Z|STRUCT|MAP|UNION|VARIANT|BIT|UUID|JSON", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +83,8 @@ def make_column_schema(name: str, type_name: str, **more: Any) -> ColumnSchema:
     """Return a column schema for a name and a DuckDB type; VARCHAR is of kind `other`."""
     if type_name.startswith("ENUM"):
         return ColumnSchema(name, "ENUM", "text", samples=parse_enum_labels(type_name), **more)
-    kind: ColumnKind = next(kind for form, kind in _KINDS if form.match(type_name))
+    kind: ColumnKind = "other" if type_name == "VARCHAR" else infer_column_kind(type_name, ())
+    kind = "text" if _TEXTS.match(type_name) else kind
     return ColumnSchema(name, type_name, kind, **more)
 
 

@@ -244,7 +244,7 @@ class DuckDBInstance:
         """Run one SELECT and return the result, or the plan if `EXPLAIN` stands before it."""
         start = time.monotonic()
         connection = self.connect()
-        query = RunningQuery(connection, start + limits.seconds, cancellation)
+        query = RunningQuery(connection.interrupt, start + limits.seconds, cancellation)
         try:
             with WATCHDOG.watch(query):
                 # DuckDB's own parser has to call it one SELECT, whatever the check before it did.

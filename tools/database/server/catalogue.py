@@ -125,17 +125,9 @@ def read_catalogue(ask: Ask, owner: str) -> Catalogue:
     relations: dict[tuple[str, str], Relation] = {}
     for schema, name, shown_name, kind, comment, estimate, definition, unshown, hides, *rules in ask("relations"):
         if table_columns := tuple(columns[schema, name].values()):
-            details = (
-                kind,
-                comment or "",
-                estimate,
-                definition or "",
-                bool(unshown),
-                bool(hides),
-                any(rules),
-                any(rules[1:]),
-            )
-            relations[schema, name] = Relation(schema, name, shown_name, table_columns, *details)
+            texts = kind, comment or "", estimate, definition or ""
+            flags = map(bool, (unshown, hides, any(rules), any(rules[1:])))
+            relations[schema, name] = Relation(schema, name, shown_name, table_columns, *texts, *flags)
     foreign_keys = [
         ForeignKey(relations[place].shown_name, names, relations[target].shown_name, ref_names)
         for (_, place, target), pairs in references.items()

@@ -225,7 +225,7 @@ class ServerEngine:
     def _run_once(self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None) -> R:
         raise_if_cancelled(cancellation)
         connection = self._take_connection()
-        query = RunningQuery(connection, time.monotonic() + seconds + _GRACE_SECONDS, cancellation)
+        query = RunningQuery(connection.interrupt, time.monotonic() + seconds + _GRACE_SECONDS, cancellation)
         try:
             with WATCHDOG.watch(query):
                 connection.begin(seconds)

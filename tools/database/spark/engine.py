@@ -188,7 +188,7 @@ class SparkConnection(ServerConnection):
 
     def _watch_running_query(self) -> AbstractContextManager[RunningQuery]:
         # A session may have several statements at once.
-        return WATCHDOG.watch(RunningQuery(self._interrupter, time.monotonic() + self._seconds))
+        return WATCHDOG.watch(RunningQuery(self._interrupter.interrupt, time.monotonic() + self._seconds))
 
 
 def make_error(error: Any, longest: int) -> TableturnError | ConnectionLost:

@@ -45,7 +45,7 @@ def run_query(
     sqlite = connection.sqlite
     sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
     connection.guard.refusal = None
-    query = RunningQuery(sqlite, start + limits.seconds, cancellation)
+    query = RunningQuery(sqlite.interrupt, start + limits.seconds, cancellation)
     try:
         with connection.open_transaction(), WATCHDOG.watch(query):
             try:

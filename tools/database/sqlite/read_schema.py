@@ -302,7 +302,7 @@ class TableProfiler:
             self._steps_done += _STEPS_AT_ONCE
             return self._steps_done > limit  # to SQLite, true means to stop
 
-        with WATCHDOG.watch(RunningQuery(self.connection, self._deadline)):
+        with WATCHDOG.watch(RunningQuery(self.connection.interrupt, self._deadline)):
             self.connection.set_progress_handler(count_steps_and_check_limit, _STEPS_AT_ONCE)
             try:
                 yield
