@@ -266,7 +266,10 @@ class _TurnProgress:
         return Group(self._spinner, *lines) if self._sql else self._spinner
 
 
-def format_export(result: ExportResult, name: object) -> str:
-    """Return what was written to a file, in words."""
+REPLACED = "; the file that was there is replaced"
+
+
+def format_export(result: ExportResult, name: object, *, replaced: bool) -> str:
+    """Return what was written to a file, in words; `replaced` if there was one."""
     more = "; the query gives more" if result.truncated else ""
-    return f"wrote {format_count(result.rows, 'row', 'rows')} to {name}{more}"
+    return f"wrote {format_count(result.rows, 'row', 'rows')} to {name}{more}{REPLACED * replaced}"

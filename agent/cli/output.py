@@ -18,7 +18,7 @@ from ...tools.terminal import print_json_line, sanitize_text, say, warn
 from .. import verbs
 from ..answers.answer import Answer
 from ..options import AgentOptions
-from .display import format_export, show_answer, show_progress
+from .display import REPLACED, format_export, show_answer, show_progress
 
 if TYPE_CHECKING:
     from ..conversation import Conversation
@@ -66,8 +66,9 @@ def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: F
     if not answer.answered:
         return False
     if output.file:
+        is_there = output.file.exists()
         outcome = verbs.export(answer, agent.resources, output.file, form, rows=output.limit)
-        warn(format_export(outcome, output.file))
+        warn(format_export(outcome, output.file, replaced=is_there))
     if not output.chart:
         return True
     has_chart, message = write_chart_file(answer, output.chart)
@@ -122,10 +123,11 @@ def _list_query_tables(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
 
 def write_chart_file(answer: Answer, file: Path) -> tuple[bool, str]:
     """Write an answer's chart to a file; return whether a chart fits, and a message."""
+    is_there = file.exists()
     drawing = verbs.draw(answer, file)
     if drawing is None:
         return False, f"no chart fits this result: {file} is not written"
-    return True, f"wrote a {drawing.kind} chart to {file}"
+    return True, f"wrote a {drawing.kind} chart to {file}{REPLACED * is_there}"
 
 
 def _print_rows(answer: Answer, agent: SQLAgent, form: Format, limit: int | None) -> None:

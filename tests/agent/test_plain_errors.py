@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from httpx import RemoteProtocolError
 from tableturn import SQLAgent
 from tableturn.agent import verbs
 from tableturn.agent.model.replies import make_model_error
+from tableturn.agent.model.turn_budget import BudgetReached, TurnBudget
 from tableturn.tools.database import Cancellation, Database, Limits
 from tableturn.tools.errors import QueryError, QueryFailed, QueryRejected, QueryTimeout, SettingsError
 from tableturn.tools.labels import IN_ENGLISH, Labels
@@ -86,6 +88,20 @@ def test_errors_of_models_say_what_to_do_in_the_askers_language(error: str, engl
     assert Labels("de").say_error(error).startswith(german)
 
 
+@pytest.mark.parametrize(
+    ("budget", "german"),
+    [
+        (TurnBudget(calls=9, tokens=0, until=math.inf), "Diese Frage hat ihre Tokens verbraucht."),
+        (TurnBudget(calls=0, tokens=9_000, until=math.inf), "Diese Frage hat ihre Anfragen an das Modell verbraucht."),
+        (TurnBudget(calls=9, tokens=9_000, until=0), "Die Zeit für diese Frage ist um."),
+    ],
+)
+def test_a_budget_that_is_used_up_is_told_in_the_askers_language(budget: TurnBudget, german: str) -> None:
+    with pytest.raises(BudgetReached) as caught:
+        budget.compute_max_reply_tokens(100, None)
+    assert Labels("de").say_error(caught.value).startswith(german)
+
+
 def test_a_server_that_timed_out_is_named_so() -> None:
     class TimedOut(Exception):
         status_code = 408
@@ -146,10 +162,6 @@ def test_replies_that_are_none_of_a_model_are_told_in_german(error: Exception, g
             "nicht gespeichert: es gibt keine Antwort zum Bestätigen, die Frage ist gescheitert",
         ),
         ("not saved: the store is on fire", "not saved: the store is on fire"),
-        (
-            "this question has used up its tokens (turn_tokens)",
-            "Diese Frage hat ihre Tokens verbraucht. Einfacher fragen oder die Einstellung turn_tokens erhöhen.",
-        ),
         (
             "this prompt needs at least about 756 tokens, the budget is 500: raise the token budget",
             "Für diese Frage braucht das Modell etwa 756 Tokens, erlaubt sind 500. "

@@ -131,7 +131,7 @@ def _export_answer_rows(chat: ChatSession, args: str) -> str:
     is_there = path.exists()
     with cancel_on_interrupt() as cancellation:
         result = verbs.export(answer, chat.resources, path, cancellation=cancellation)
-    return f"{format_export(result, args)}{'; the file that was there is replaced' if is_there else ''}"
+    return format_export(result, args, replaced=is_there)
 
 
 def _show_or_write_chart(chat: ChatSession, args: str) -> RenderableType:

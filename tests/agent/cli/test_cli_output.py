@@ -116,8 +116,11 @@ def test_a_terminal_without_a_sign_has_a_question_mark(shop: Path) -> None:
 
 
 def test_a_picture_is_drawn_and_written(shop: Path, tmp_path: Path) -> None:
-    ran = ask(shop, "--chart", str(tmp_path / "c.svg"), "Plot the number of customers by city")
-    assert ran.returncode == 0, ran.stderr
+    files = ("--chart", str(tmp_path / "c.svg"), "--output", str(tmp_path / "c.csv"))
+    for count in (0, 2):
+        ran = ask(shop, *files, "Plot the number of customers by city")
+        assert ran.returncode == 0, ran.stderr
+        assert ran.stderr.count("the file that was there is replaced") == count
     assert (tmp_path / "c.svg").read_text().startswith("<svg")
     assert "█" in ran.stdout
     ran = ask(shop, "--chart", str(tmp_path / "none.png"), ALL)
