@@ -55,13 +55,13 @@ class ConversationAnswers:
         return answer
 
     def correct(self, item: NumberedAnswer, right: Answer) -> Answer:
-        """Store the right answer under the next number, and under that of the wrong one: nobody approves that now."""
+        """Store the right answer under the next number, and in place of the wrong one."""
         right = self.take(right, wording=item.wording)
         self._replace(item, replace(item, answer=right, why=None))
         return right
 
     def remember_wording(self, item: NumberedAnswer, wording: str) -> None:
-        """Remember the question that an answer is saved for: a correction of it takes the same."""
+        """Remember the question under which an answer was saved, for its corrections."""
         self._replace(item, replace(item, wording=wording or item.wording))
 
     def _replace(self, item: NumberedAnswer, new: NumberedAnswer) -> None:

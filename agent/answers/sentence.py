@@ -160,7 +160,7 @@ def fill_sentence(
         all(texts)
         and _has_only_source_numbers(template, known_text, language, " ".join(map(humanize_name, result.columns)))
         and all(placed_rows <= rows for rows in named_rows.values())
-        and _has_only_known_times(template, exact_text, ranges, language, _drop_numbers(placeholders, result, measures))
+        and _has_only_known_times(template, exact_text, ranges, language, _list_rows(placeholders, result, measures))
         and sentence.is_supported()
     ):
         return None
@@ -330,7 +330,7 @@ def _has_only_known_times(
 
 
 def _find_ranges(literals: Sequence[exp.Literal], query: Query) -> list[list[str]]:
-    """Return the bounds of each range in a query; of a day that its rows are below, the day before."""
+    """Return the bounds of each range in a query; for `< day`, the day before."""
     ranges: dict[tuple[int, str], list[str]] = {}
     for literal in literals:
         condition = query.ancestor(literal, *_BOUNDS)
@@ -347,8 +347,8 @@ def _find_ranges(literals: Sequence[exp.Literal], query: Query) -> list[list[str
     return [*ranges.values()]
 
 
-def _drop_numbers(places: Sequence[Placeholder], result: PlainResult, measures: Sequence[int]) -> list[list[PlainCell]]:
-    """Return the rows of places, and for several the first and the last, without the numbers that places give."""
+def _list_rows(places: Sequence[Placeholder], result: PlainResult, measures: Sequence[int]) -> list[list[PlainCell]]:
+    """Return the rows that placeholders show, and the ends if there are several, without the measures shown."""
     placed = {row for place in places if place.column >= 0 for row in place.rows}
     shown = {place.column for place in places if place.column in measures}
     placed |= {0, result.row_count - 1} if len(placed) > 1 else set()

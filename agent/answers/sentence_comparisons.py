@@ -163,7 +163,7 @@ class ResultWithQuery:
         columns = range(len(self.result.columns)) if by_time else self.measures
         extremes = [(pick, each) for pick in ENDS for each in columns if not self.result.truncated]
         if by_time:
-            extremes = [(pick, each) for pick, each in extremes if self._tells_time(each)]
+            extremes = [(pick, each) for pick, each in extremes if self._is_time_or_age(each)]
         return kept | {
             _OPPOSITES[pick] if by_time and self._is_age(each) else pick
             for pick, each in extremes
@@ -178,7 +178,7 @@ class ResultWithQuery:
     def _is_age(self, column: int) -> bool:
         return not _AGES.isdisjoint(split_name(self.result.columns[column]))
 
-    def _tells_time(self, column: int) -> bool:
+    def _is_time_or_age(self, column: int) -> bool:
         """Whether a column holds dates, years or ages."""
         cells = [row[column] for row in self.result.rows if row[column] is not None]
         are_dates = bool(cells) and all(isinstance(cell, str) and match_time(cell, "month") for cell in cells)
@@ -205,11 +205,11 @@ class ComparingSentence:
 
     @cached_property
     def claims(self) -> str:
-        """The text without the phrases that tell a condition of the query."""
+        """The text without the phrases that restate a condition of the query."""
         text = self.text
         for kind, conditions in _CONDITIONS.items():
             if self.table.query.find(*conditions):
-                # `more than 5` tells a condition of the query, `more than {revenue.min}` does not.
+                # `more than 5` restates a condition of the query, `more than {revenue.min}` does not.
                 text = re.sub(rf"{compile_phrases(kind).pattern}(?!\s?{GAP})", " ", text, flags=re.IGNORECASE)
         return text
 
@@ -224,7 +224,7 @@ class ComparingSentence:
 
     @cached_property
     def clauses(self) -> list[tuple[list[str], list[Placeholder]]]:
-        """The words of each clause, those of names too, and its placeholders."""
+        """The words of each clause, including names, and its placeholders."""
         placeholders, text = iter(self.places), _list_words(self.claims)
         clauses = [list(group) for is_stop, group in groupby(text, _STOPS.__contains__) if not is_stop]
         return [
@@ -266,14 +266,14 @@ class ComparingSentence:
             and self._matches_labels()
             and self._do_extremes_match_words()
             and self._has_no_false_sum()
-            and self._fits_functions()
+            and self._names_right_aggregates()
             and self._has_only_computed_rates()
-            and self._tells_part_as_part()
-            and all(starmap(self._compares_as_rows_do, pairwise(self.labels)))
-            and self._tells_whose_numbers()
+            and self._claims_nothing_of_cut_rows()
+            and all(starmap(self._is_true_comparison, pairwise(self.labels)))
+            and self._names_row_of_numbers()
             and not (self.table.has_ties and self._has("alone"))
             and self._has_singular_verbs_for_one()
-            and all(map(self._is_rank, _RANKINGS))
+            and all(map(self._has_true_superlatives, _RANKINGS))
             and all(self._has_stated_direction(rises=kind == "rises") for kind in ("rises", "falls") if self._has(kind))
             and (self._has("rises") or self._has("falls") or not self._has("steady"))
         )
@@ -283,8 +283,8 @@ class ComparingSentence:
         is_first = self.table.query.offset is None
         return is_first or not any(map(self._has, _RANKINGS)) or bool(compile_phrases("ranks").search(self.text))
 
-    def _is_rank(self, ranking: Ranking) -> bool:
-        """Whether the cells beside a superlative are the extremes, or in the rows of the extremes."""
+    def _has_true_superlatives(self, ranking: Ranking) -> bool:
+        """Whether the cells beside each superlative of a kind are the extremes, or in their rows."""
         has_label = False
         for number, (words, places) in enumerate(self.clauses):
             found = [word not in self._name_words and self._is_of_kind(word, ranking) for word in words]
@@ -294,7 +294,7 @@ class ComparingSentence:
             near = next((cells for places in around if (cells := [each for each in places if each.column >= 0])), [])
             by_time = ranking in _TIMES
             following = words[found.index(True) + 1 :][:2]
-            if not by_time and not self._is_of_measure(words, following, near, _RANKINGS[ranking]):
+            if not by_time and not self._is_extreme_of_measure(words, following, near, _RANKINGS[ranking]):
                 return False
             is_ordered = self.table.query.order and not self.table.query.filtered_extremes
             if is_ordered and any(placeholder.is_list for placeholder in near):
@@ -312,10 +312,10 @@ class ComparingSentence:
             has_label = True
         return True
 
-    def _is_of_measure(
+    def _is_extreme_of_measure(
         self, words: list[str], following: list[str], near: Sequence[Placeholder], picks: set[str]
     ) -> bool:
-        """Whether the rows beside a superlative are an extreme of the measure that it is of, as in `most ports`."""
+        """Whether the rows beside a superlative are extremes of the measure that it names, as in `most ports`."""
         table, numbers = self.table, {place.column for place in self.numbers}
         if table.has_single_row or table.query.limit is not None or len(table.measures) < 2:
             return True
@@ -345,8 +345,8 @@ class ComparingSentence:
         shared = Counter(stem for _, own in names for stem in {*own})
         return [column for column, own in names if any(shared[stem] == 1 for stem in found & {*own})]
 
-    def _compares_as_rows_do(self, first: Placeholder, second: Placeholder) -> bool:
-        """Whether one row is larger than another, or equal, if the words between their names say so."""
+    def _is_true_comparison(self, first: Placeholder, second: Placeholder) -> bool:
+        """Whether two rows compare as the words between their names say: larger, smaller or equal."""
         text = _list_words(self.claims)
         gaps = [position for position, word in enumerate(text) if word == GAP]
         start, end = (gaps[next(n for n, each in enumerate(self.places) if each is place)] for place in (first, second))
@@ -356,13 +356,13 @@ class ComparingSentence:
         if first.column != second.column or first.rows == second.rows or (_STOPS & {*between} and not has_than):
             return True
 
-        def tells(words: Iterable[str], *kinds: str) -> bool:
+        def has_any(words: Iterable[str], *kinds: str) -> bool:
             return any(self._is_of_kind(word, kind) for word in words if word not in self._name_words for kind in kinds)
 
-        is_same = tells([*between, *after], "same")
-        compared = between if not has_than or tells(between, "high", "low") else [*before, *between]
+        is_same = has_any([*between, *after], "same")
+        compared = between if not has_than or has_any(between, "high", "low") else [*before, *between]
         kinds = [("high", "ahead"), ("low", "behind")] if has_than else [("ahead",), ("behind",)]
-        is_more, is_less = (tells(compared, *each) for each in kinds)
+        is_more, is_less = (has_any(compared, *each) for each in kinds)
         if not (has_than or is_same or (is_more != is_less and GAP not in between)):
             return True
         measures = self._find_measures([*before, *between, *after]) or self.table.measures
@@ -374,14 +374,14 @@ class ComparingSentence:
 
     @cached_property
     def _outputs(self) -> list[exp.Expr]:
-        """What the query computes for each number; empty if that is unclear."""
+        """The expression that the query computes for each number; empty if that is unclear."""
         tree = self.table.query.tree
         selects = tree.selects if isinstance(tree, exp.Select) else []
         is_plain = len(selects) == len(self.table.result.columns)
         return [selects[place.column] for place in self.numbers] if is_plain else []
 
-    def _fits_functions(self) -> bool:
-        """Whether words such as `total`, `average` and `each` are said of numbers that the query computes so."""
+    def _names_right_aggregates(self) -> bool:
+        """Whether words such as `total`, `average` and `each` describe numbers that the query computes that way."""
         outputs = self._outputs
         are_means = [_is_mean(output, self.table.query) for output in outputs]
         if not outputs or any(
@@ -408,8 +408,8 @@ class ComparingSentence:
         units = [fold(next(filter(None, match.groups())))[:4] for match in rates]
         return all(any(word.startswith(unit) for word in known) for unit in units)
 
-    def _tells_part_as_part(self) -> bool:
-        """Whether what is said of the rows that a LIMIT lets through is not said of all."""
+    def _claims_nothing_of_cut_rows(self) -> bool:
+        """Whether the sentence says nothing about all rows if a LIMIT lets only some through."""
         if not self.table.is_at_limit or self.table.has_single_row or any(map(self._has, _RANKINGS)):
             return True
         ends = {place.pick for place in self.numbers if self.is_cut and not self.labels}
@@ -435,8 +435,8 @@ class ComparingSentence:
         are_means = self.labels and all(_is_mean(output, self.table.query) for output in self._outputs or [exp.Null()])
         return not (self.numbers and any(map(self._has, ("sums", "each") if are_means else _SUMS)))
 
-    def _tells_whose_numbers(self) -> bool:
-        """Whether a number of one row of several has a name, number or rank beside it."""
+    def _names_row_of_numbers(self) -> bool:
+        """Whether numbers from one row of several have its name, number or rank beside them."""
         if self.table.has_single_row or len({place.row for place in self.numbers}) != 1:
             return True
         row, text = self.table.result.rows[self.numbers[0].row], self.text.casefold()
@@ -447,7 +447,7 @@ class ComparingSentence:
         )
 
     def _has_majority(self) -> bool:
-        """Whether a row has more than all others together, if the words say so."""
+        """Whether a row has more than all others together if the sentence says `majority` or the like."""
         table, rows = self.table, self.table.result.rows
         if table.has_single_row or not compile_phrases("majorities").search(self.claims):
             return True
@@ -464,7 +464,7 @@ class ComparingSentence:
         return any(self._is_of_kind(word, kind) for word in self.words)
 
     def _has_singular_verbs_for_one(self) -> bool:
-        """Whether no verb of one thing follows a placeholder that names several."""
+        """Whether no singular verb follows a placeholder that stands for several names."""
         rows, verbs = self.table.result.rows, (after for gap, after in pairwise([*self.words, ""]) if gap == GAP)
         return not any(
             self._is_of_kind(verb, "singular") and len({rows[row][place.column] for row in place.rows}) > 1
@@ -506,11 +506,11 @@ class ComparingSentence:
         """Whether each number belongs to the label before it, or to the label in the same position."""
         times = {label.column for label in self.labels if self.table.holds_times(label.column)}
         names = [label for label in self.labels if label.column not in times]
-        return self._belong_to(self.labels, {place.column for place in self.numbers}) and (
-            not names or self._belong_to(names, times)
+        return self._follow_labels(self.labels, {place.column for place in self.numbers}) and (
+            not names or self._follow_labels(names, times)
         )
 
-    def _belong_to(self, labels: Sequence[Placeholder], columns: set[int]) -> bool:
+    def _follow_labels(self, labels: Sequence[Placeholder], columns: set[int]) -> bool:
         places, rows = self.places, self.table.result.rows
         has_list = any(placeholder.is_list for placeholder in places)
         groups, first = list(dict.fromkeys(label.rows for label in labels)), places.index(labels[0]) if labels else 0
