@@ -56,7 +56,7 @@ class ConversationAnswers:
         return answer
 
     def correct(self, item: NumberedAnswer, right: Answer) -> Answer:
-        """Store the right answer under the next number, and under that of the wrong one: nobody approves that now."""
+        """Store the right answer under the next number, and in place of the wrong one."""
         right = self.take(right, wording=item.wording)
         self.update(item, answer=right, why=None)
         return right

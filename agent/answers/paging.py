@@ -197,13 +197,13 @@ class _StoredResult:
 
 @dataclass(frozen=True)
 class PagedAnswer:
-    """An answer whose rows are paged, and with what rights and limits its query runs anew."""
+    """An answer to page through, with the rights and limits under which its query is rerun."""
 
     turn: str  # its turn's id
     answer: Answer
     resources: Resources  # of whoever reads
-    need: int  # the query runs anew where fewer rows than that are held of more
-    limit: int  # so many rows are read then, at most
+    need: int  # the query is rerun if fewer of its rows than this are stored
+    limit: int  # the most rows that a rerun reads
     cancellation: Cancellation | None = None
 
 
@@ -222,24 +222,24 @@ class PagedResultCache:
             ExportError: There are no rows.
             QueryError: The query cannot be run under these rights or limits.
         """
-        return self._use(paged, lambda result: result.read_page(view))
+        return self._with_result(paged, lambda result: result.read_page(view))
 
     def export(self, paged: PagedAnswer, view: PageRequest, target: Target, form: Format) -> ExportResult:
         """Write the rows of an answer that match a page request to a file or a stream."""
-        write, answer = partial(self._use, paged, lambda result: result.export(view, target, form)), paged.answer
+        write, answer = partial(self._with_result, paged, lambda item: item.export(view, target, form)), paged.answer
         if answer.sql is None:
             return write()
         query = AuditedQuery(answer.sql, answer.question, answer.thread)
         return run_and_audit_query(query, "exported", paged.resources, write, lambda export: export.rows)
 
-    def _use(self, paged: PagedAnswer, function: Callable[[_StoredResult], R]) -> R:
+    def _with_result(self, paged: PagedAnswer, function: Callable[[_StoredResult], R]) -> R:
         """Call a function with the stored result of an answer; read the result first if necessary."""
         key = (paged.turn, paged.resources.database.session.key)
         for _ in range(2):
             result = self._get_stored_result(key, paged.need) or self._store_result(key, self._read_result(paged))
             try:
                 return function(result)
-            except sqlite3.ProgrammingError:  # it was let go of in the meantime
+            except sqlite3.ProgrammingError:  # another thread closed the result in the meantime
                 continue
         raise ExportError("too many results are open: try again in a moment")
 

@@ -1,4 +1,4 @@
-"""The words of an answer, made from its result alone: no cost, and nothing to get wrong.
+"""The words of an answer, made from its result alone, without a model.
 
 Names are the database's own, in words, without the unit that stands at the numbers. What one of `kunden` is called is
 not known: they stand before a colon or in a list. English alone puts them into a phrase (`revenue by month`).
@@ -55,7 +55,7 @@ class ColumnDisplay:
 
     @property
     def meanings(self) -> tuple[str, ...]:
-        """The column headings as a sentence says them, where one letter says nothing."""
+        """The column headings for a sentence: what a column means, if the query tells that."""
         return tuple(map(self._say_heading, self.headings))
 
     def _say_heading(self, heading: ColumnHeading) -> str:

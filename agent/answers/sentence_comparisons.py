@@ -152,7 +152,7 @@ class ResultWithQuery:
             beside = rows[(1 if place.pick == "first" else -2) % len(rows)]  # itself in a result of which more was cut
             tied = bool(self.measures) and all(rows[place.row][each] == beside[each] for each in self.measures)
             return kept if tied and not by_time else kept | {order if place.pick == "first" else _OPPOSITES[order]}
-        columns = filter(self._tells_time, range(len(self.result.columns))) if by_time else self.measures
+        columns = filter(self._is_time_or_age, range(len(self.result.columns))) if by_time else self.measures
         extremes = [(pick, each) for each in columns for pick in ENDS if not self.result.truncated]
         return kept | {
             _OPPOSITES[pick] if by_time and self._is_age(each) else pick
@@ -168,7 +168,7 @@ class ResultWithQuery:
     def _is_age(self, column: int) -> bool:
         return not _AGES.isdisjoint(split_name(self.result.columns[column]))
 
-    def _tells_time(self, column: int) -> bool:
+    def _is_time_or_age(self, column: int) -> bool:
         """Whether a column holds dates, years or ages."""
         cells = [row[column] for row in self.result.rows if row[column] is not None]
         are_dates = bool(cells) and all(isinstance(cell, str) and match_time(cell, "month") for cell in cells)
@@ -195,11 +195,11 @@ class ComparingSentence:
 
     @cached_property
     def claims(self) -> str:
-        """The text without the phrases that tell a condition of the query."""
+        """The text without the phrases that restate a condition of the query."""
         text = self.text
         for kind, conditions in _CONDITIONS.items():
             if self.table.query.find(*conditions):
-                # `more than 5` tells a condition of the query, `more than {revenue.min}` does not.
+                # `more than 5` restates a condition of the query, `more than {revenue.min}` does not.
                 text = re.sub(rf"{compile_phrases(kind).pattern}(?!\s?{GAP})", " ", text, flags=re.IGNORECASE)
         return text
 
@@ -219,7 +219,7 @@ class ComparingSentence:
 
     @cached_property
     def clauses(self) -> list[tuple[list[str], list[Placeholder]]]:
-        """The words of each clause, those of names too, and its placeholders."""
+        """The words of each clause, including names, and its placeholders."""
         placeholders, text = iter(self.places), _list_words(self.claims)
         clauses = [list(group) for is_stop, group in groupby(text, _STOPS.__contains__) if not is_stop]
         return [
@@ -269,11 +269,11 @@ class ComparingSentence:
             and self._tells_whose_numbers()
             and not (self.table.is_at_limit and self._has("alone"))
             and self._has_singular_verbs_for_one()
-            and all(map(self._is_rank, _RANKINGS))
+            and all(map(self._has_true_superlatives, _RANKINGS))
             and all(self._has_stated_direction(rises=kind == "rises") for kind in ("rises", "falls") if self._has(kind))
         )
 
-    def _is_rank(self, ranking: Ranking) -> bool:
+    def _has_true_superlatives(self, ranking: Ranking) -> bool:
         """Whether the cells beside a superlative are the extremes, or in the rows of the extremes."""
         has_label = False
         for number, (words, _) in enumerate(self.clauses):
@@ -282,7 +282,7 @@ class ComparingSentence:
             around = [placeholders for _, placeholders in (*self.clauses[number:], *self.clauses[number::-1])]
             near = next((cells for places in around if (cells := [each for each in places if each.column >= 0])), [])
             by_time = ranking in _TIMES
-            if not by_time and not self._is_of_measure(words, near, _RANKINGS[ranking]):
+            if not by_time and not self._is_extreme_of_measure(words, near, _RANKINGS[ranking]):
                 return False
             is_ordered = self.table.query.order and not self.table.query.filtered_extremes
             if is_ordered and any(placeholder.is_list for placeholder in near):
@@ -299,7 +299,7 @@ class ComparingSentence:
             has_label = True
         return True
 
-    def _is_of_measure(self, words: Iterable[str], near: Sequence[Placeholder], picks: set[str]) -> bool:
+    def _is_extreme_of_measure(self, words: Iterable[str], near: Sequence[Placeholder], picks: set[str]) -> bool:
         """Whether the rows beside a superlative are an extreme of the measure that it is of, as in `most ports`."""
         table, numbers = self.table, {place.column for place in self.numbers}
         if table.has_single_row or table.query.limit is not None or len(table.measures) < 2:
@@ -431,11 +431,11 @@ class ComparingSentence:
         """Whether each number belongs to the label before it, or to the label in the same position."""
         times = {label.column for label in self.labels if self.table.holds_times(label.column)}
         names = [label for label in self.labels if label.column not in times]
-        return self._belong_to(self.labels, {place.column for place in self.numbers}) and (
-            not names or self._belong_to(names, times)
+        return self._follow_labels(self.labels, {place.column for place in self.numbers}) and (
+            not names or self._follow_labels(names, times)
         )
 
-    def _belong_to(self, labels: Sequence[Placeholder], columns: set[int]) -> bool:
+    def _follow_labels(self, labels: Sequence[Placeholder], columns: set[int]) -> bool:
         places, rows = self.places, self.table.result.rows
         has_list = any(placeholder.is_list for placeholder in places)
         groups, first = list(dict.fromkeys(label.rows for label in labels)), places.index(labels[0]) if labels else 0

@@ -99,8 +99,8 @@ MOST_COLUMNS = 400
 """Columns shown of a large schema, keys aside; the least probable would be the first to leave the prompt anyway."""
 
 MOST_UNSHOWN = 20  # names of tables beyond those shown; they leave the prompt before anything else does
-_MOST_COPIES = 12  # names of find_copies beyond those shown
-_ROOM_OF_NAMES = 450  # characters of each of both
+_MOST_SIMILAR = 12  # names of similar tables beyond those shown
+_NAME_CHARACTERS = 450  # of each of these two lists of names
 
 
 def select_overview_schema(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
@@ -135,7 +135,7 @@ def _select_shown_schema(state: AgentState, schema: Schema) -> Schema:
 def _limit_names(names: Iterable[str]) -> list[str]:
     """Return the first names that fit within the limit of characters."""
     lengths = accumulate(names, lambda length, name: length + len(name) + 2, initial=0)
-    return [name for name, length in zip(names, lengths, strict=False) if length < _ROOM_OF_NAMES]
+    return [name for name, length in zip(names, lengths, strict=False) if length < _NAME_CHARACTERS]
 
 
 def _group_similar_tables(part: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -177,7 +177,7 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
         copies = [name for name in hidden if name in find_copies(schema)]
         kin, aside = find_table_families(schema), {*copies, *(name for _, names in alike for name in names)}
         kinds = {kin.get(name, (name,))[0]: name for name in reversed(hidden) if name not in aside}
-        hidden, copies = (_limit_names(sorted(kinds.values(), key=hidden.index)), _limit_names(copies)[:_MOST_COPIES])
+        hidden, copies = (_limit_names(sorted(kinds.values(), key=hidden.index)), _limit_names(copies)[:_MOST_SIMILAR])
     attempts, day = get_attempts(state), date.today()
     rephrasing, wording = turn.rephrasing, get_full_question(turn)
     # What the question as it was made says no more than as it was asked is left out.

@@ -71,19 +71,19 @@ class TaskAllowance:
 
     budget: TurnBudget  # what it may cost
     usage: Usage = field(default_factory=Usage)  # requests that a client repeats by itself included
-    called_off: bool = False  # nobody waits for it any more: nothing more is to be sent
-    _hang_ups: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    is_cancelled: bool = False  # nobody waits for the result: no more requests are sent
+    _connection_closers: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     def cancel_requests(self) -> None:
         """Send no more requests, and close connections that wait for a reply."""
-        self.called_off = True
-        for close_connection in self._hang_ups:
+        self.is_cancelled = True
+        for close_connection in self._connection_closers:
             close_connection()
 
     def register_connection_closer(self, close_connection: Callable[[], None]) -> None:
         """Register a function that closes a connection; call it at once if already cancelled."""
-        self._hang_ups.append(close_connection)
-        if self.called_off:
+        self._connection_closers.append(close_connection)
+        if self.is_cancelled:
             close_connection()
 
     @property
@@ -95,7 +95,7 @@ class TaskAllowance:
     def count_request(self) -> None:
         """Count a request before it is sent; raise `BudgetReached` if no budget is left."""
         self.budget.check_time_left()
-        if self.called_off:
+        if self.is_cancelled:
             raise BudgetReached("the model took too long to reply: try again, or raise request_seconds")
         self.remaining_budget.check_requests_left()
         self.usage += Usage(1)

@@ -139,9 +139,9 @@ class PersonKnowledge:
         key, path = self._key, self._knowledge_path
         if path is None:
             raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
-        rivals = [other for other in self._read_entries(path) if _are_rivals(entry, other) and other.rights != key]
+        rivals = [other for other in self._read_entries(path) if _conflict(entry, other) and other.rights != key]
         private = _get_private_knowledge_path(path, key)
-        if private is not None and (rivals or any(_are_rivals(entry, other) for other in self._read_entries(private))):
+        if private is not None and (rivals or any(_conflict(entry, other) for other in self._read_entries(private))):
             path = private
         else:
             # Those who wrote it may not be able to see the new one: theirs must not vanish before their eyes.
@@ -186,7 +186,7 @@ def _get_private_knowledge_path(path: Path | None, key: str) -> Path | None:
     return path.with_suffix(f".{key}.yaml") if path and key else None
 
 
-def _are_rivals(entry: Entry, other: Entry) -> bool:
+def _conflict(entry: Entry, other: Entry) -> bool:
     """Whether two entries define the same name, or would contradict each other."""
     word_kinds = {"term", "metric"}
     if {entry.kind, other.kind} <= word_kinds and set(entry.phrases) & set(other.phrases):

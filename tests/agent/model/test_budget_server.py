@@ -145,7 +145,7 @@ def test_nothing_is_sent_for_a_task_that_was_given_up() -> None:
     budget = TurnBudget(calls=9, tokens=10_000, until=time.monotonic() + 60)
     allowance = TaskAllowance(budget)
     allowance.count_request()
-    allowance.called_off = True
+    allowance.is_cancelled = True
     with pytest.raises(BudgetReached):
         allowance.count_request()
     assert allowance.usage.llm_calls == 1
