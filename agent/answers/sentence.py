@@ -128,7 +128,9 @@ def fill_sentence(
     placeholders = [place for place in matches if place is not None]
     if not placeholders or len(placeholders) < len(matches):
         return None
-    is_cut = _is_cut_by_query(table, question)
+    # A LIMIT that the question does not name may have cut the rows.
+    named_numbers = {str(read_number_words()[0].get(word.folded, word.folded)) for word in words(question)}
+    is_cut = table.is_at_limit and str(result.row_count) not in named_numbers
     if is_cut and any(place.column < 0 for place in placeholders):
         return None
     texts: list[str] = []
@@ -245,12 +247,6 @@ def _resolve_placeholder(inner: str, table: ResultWithQuery, *, example: bool) -
     # Names may be listed if few of them are alike; of numbers only one can be meant.
     may_list = column not in table.measures and (pick or 2 * values > len(rows))
     return Placeholder(rows, column, pick, by[0]) if values == 1 or (values and may_list) else None
-
-
-def _is_cut_by_query(table: ResultWithQuery, question: str) -> bool:
-    """Whether a LIMIT of the query that the question does not name may have cut the rows."""
-    named_numbers = {str(read_number_words()[0].get(word.folded, word.folded)) for word in words(question)}
-    return table.is_at_limit and str(table.result.row_count) not in named_numbers
 
 
 def _find_named_rows(template: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> dict[str, set[int]]:
