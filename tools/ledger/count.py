@@ -263,15 +263,15 @@ class _LedgerCounter:
         run = partial(self._run_select, scope=path.scope)
         if all(step.has_key or has_distinct_partners(run, step) for step in path.steps):
             return None
-        if self._count_rows(path) == self._count_rows(path, until=0):
+        if self._count_rows(path) == (rows := self._count_rows(path, until=0)):
             return None
         key, *more = list_key_columns(self.query, path.subject)
-        if more:
+        if more or self._count_rows(path, key, until=0) < rows:  # a group's key may be missing
             raise NotCountedError(f"{self.name(path.subject)} is repeated and has no key of one column")
         return key
 
-    def _count_rows(self, path: JoinPath, *, until: int | None = None) -> int:
-        select = path.build_select([exp.Count(this=exp.Star())], until=until)
+    def _count_rows(self, path: JoinPath, key: exp.Expr | None = None, *, until: int | None = None) -> int:
+        select = path.build_select([make_count([], key)], until=until)
         ((rows,),) = self._run_select(select, path.scope)
         return to_int(rows)
 

@@ -225,16 +225,16 @@ def find_path(query: Query, scope: Scope, equal: QuerySource | None = None) -> J
 
         if is_read_beside(query, scope, table):
             raise NotCountedError("another part of the query reads these rows too")
-    finest = None if is_crossed else finest
-    steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
-    if not any(isinstance(call.this, exp.Star) for call in query.find_aggregates(scope, exp.Count)):
-        # Of what is counted through LEFT JOINs to the table between it and others, who has no match is not counted.
-        met |= {id(s) for s in addends if s.side == "LEFT" and subject.side == "LEFT" and s is not subject}
-    steps = [replace(step, kept=step.kept and id(step.source) not in met) for step in steps]
     # Who has no partner in a LEFT JOIN that meets its condition stays in the result.
     # Where all rows in the result have one, as WHERE asks for it, its ON chooses as WHERE does.
     sure = {*map(id, (None, subject)), *met}
     where = [part for part in conditions if id(part.source) in sure or (part.source and part.source.side != "LEFT")]
+    if not any(isinstance(call.this, exp.Star) for call in query.find_aggregates(scope, exp.Count)):
+        # Of what is counted through LEFT JOINs to the table between it and others, who has no match is not counted.
+        met |= {id(s) for s in addends if s.side == "LEFT" and subject.side == "LEFT" and s is not subject}
+    finest = None if is_crossed else finest
+    steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
+    steps = [replace(step, kept=step.kept and id(step.source) not in met) for step in steps]
     aside = [part for part in conditions if part not in where]
     optional = [part.source for part in aside]
     if any(end in optional for step in steps for link in step.links for end, _ in link.ends if end is not step.source):

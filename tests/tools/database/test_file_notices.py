@@ -151,6 +151,9 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("m,n\n01-MAR-24 10.00.00.000 AM,5\n", ("mixed dates",)),
         ('m,n\n"Fri, 01 Mar 2024 10:00:00 GMT",5\n', ("mixed dates",)),
         ("m,n\n20240301T101500Z,5\n1:30 PM,6\nQ1 2024,7\n", ("mixed dates",)),
+        ("m,n\n3 de enero de 2024,5\n2024년 1월 3일,6\nKW 12/2024,7\n", ("mixed dates",)),
+        ("pace,n\n4:35,5\n12:01,6\n", ("times",)),
+        ("a,b,n\nx,u,10\nx,v,25\nx,Total,36\ny,u,7\ny,v,12\ny,Total,19\nTotal,,54\n", ("totals", "kept totals")),
         ("track,length\nA,3:45\nB,4:10\n", ("times",)),
         ("track,length\nA,0:03:45\nB,0:04:10\n", ()),
         ("shop,opens\nA,8:00\nB,9:30\n", ()),
@@ -387,3 +390,11 @@ def test_a_short_line_beside_a_cell_of_several_lines(tmp_path: Path, encoding: s
     (tmp_path / "t.csv").write_text('"a, b",n,m\n"x\ny",1\nz,2,3\n', encoding=encoding)
     with Database.open(tmp_path / "t.csv") as database:
         assert database.execute('SELECT "a, b", n, m FROM t').rows == (("x\ny", 1, None), ("z", 2, 3))
+
+
+def test_many_columns_of_decimals_are_read_within_the_memory(tmp_path: Path) -> None:
+    rows = [",".join(f"{row}.{column}{row % 7}" for column in range(80)) for row in range(200)]
+    text = "\n".join([",".join(f"c{column}" for column in range(80)), *rows, *rows[:9]])
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    with Database.open(tmp_path / "t.csv") as database:
+        assert {column.type for column in database.schema().tables[0].columns} <= {"DOUBLE", "VARCHAR"}

@@ -647,3 +647,17 @@ def test_who_asks_for_some_rows_misses_none(tmp_path: Path, joined: str) -> None
         """)
     with Database.open(tmp_path / "s.sqlite") as database:
         assert keep(database, f"SELECT SUM(t.hours) FROM ticket t {joined}").line == ""
+
+
+def test_groups_of_which_one_has_no_key_are_not_counted_by_it(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "g.sqlite")) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE code (id INTEGER, name TEXT); CREATE TABLE sale (id INTEGER PRIMARY KEY, code_id INTEGER);
+            INSERT INTO code VALUES (1, 'a'), (2, 'b'), (2, 'c'); INSERT INTO sale VALUES (1, 1), (2, 2), (3, NULL);
+        """)
+    groups = "(SELECT code_id, COUNT(*) AS n FROM sale GROUP BY code_id)"
+    with Database.open(tmp_path / "g.sqlite") as database:
+        joined = f"{groups} g JOIN code c ON c.id = g.code_id JOIN code d ON d.id = g.code_id"
+        ledger = keep(database, f"SELECT SUM(g.n) FROM {joined}")
+    assert [join.repeated for join in ledger.joins] == [3]
+    assert ledger.not_counted == ("the rows of sale, code, code: sale is repeated and has no key of one column",)

@@ -31,10 +31,13 @@ _NUMERAL = (
     r"[-+−–(▲△]?\s?(?:[$€£¥₹₽]|R\$|CHF|EUR|USD|GBP|PLN|kr\.?|zł|Kč)?\s?"
     r"[-+−–]?[0-9０-９][0-9０-９.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
 )
-_YEAR, _WORD = r"(?:[12]\d)?\d\d", r"[^\d\s.,/:-]{3,9}\.?"
+_YEAR, _WORD, _FULL_YEAR = r"(?:[12]\d)?\d\d", r"[^\d\s.,/:-]{3,9}\.?", r"(?:19|20)\d\d"
 _DATE = (
-    rf"\d{{1,2}}[-/.]\d{{1,2}}[-/.]{_YEAR}|[12]\d{{3}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|[12]\d{{7}}T\d{{4,6}}Z?"
-    rf"|\d{{1,2}}\.?[ /-]{_WORD},?[ /-]{_YEAR}|{_WORD} \d{{1,2}},? [12]\d{{3}}|(?i:{MONTH})\.?[ -]{_YEAR}"
+    rf"\d{{1,2}}[-/.]\d{{1,2}}[-/.]{_YEAR}|[12]\d{{7}}T\d{{4,6}}Z?"
+    rf"|\d{{1,2}}\.?[ /-]{_WORD},?[ /-]{_YEAR}|(?i:{MONTH})\.?[ -]{_YEAR}"
+    # A year beside other numbers, with words of any language: 3 de enero de 2024, KW 12/2024, 2024년 1월 3일.
+    rf"|\D{{0,12}}\d{{1,2}}\D{{1,20}}{_FULL_YEAR}\D{{0,4}}"
+    rf"|\D{{0,4}}{_FULL_YEAR}\D{{1,3}}\d{{1,2}}(?:\D{{1,3}}\d{{1,2}})?\D{{0,3}}"
 )
 _TIME = r"[0-9]{1,4}:[0-9]{2}(?::[0-9]{2})?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _FORMS = {
@@ -42,7 +45,6 @@ _FORMS = {
     "numbers with units": _NUMERAL + UNIT,
     # With names of months in any language; `\p{L}` would take twenty times as long.
     "dates or times": rf"(?:[^\d\s]{{2,10}} )?(?:{_DATE})(?:[ T:,].{{0,30}})?|{_TIME}"
-    r"|[12]\d{3}-[WQ]?\d{1,2}|[QT][1-4][ /-]?[12]\d{3}"
     # Before a Japanese year may be its era.
     r"|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?",
     "codes": "0[0-9]+|[0-9]{16,}",
@@ -91,8 +93,11 @@ def add_content_notices(
         _add_placeholder_notices(connection, noticing, head, source)
         for name in (column.name for column in head if column.type == "TIMESTAMP WITH TIME ZONE"):
             noticing.add("zones", "times with a zone are read as UTC, and so are their days", name)
-        for name in (column.name for column in head if column.type == "TIME" and _SPAN_NAME.search(column.name)):
-            if connection.execute(f"SELECT bool_and(second({quote(name)}) = 0) {source}").fetchall()[0][0]:
+        for name in (column.name for column in head if column.type == "TIME"):
+            sql = f"SELECT bool_and(second({(cell := quote(name))}) = 0), bool_and(minute({cell}) % 5 = 0) {source}"
+            ((is_short, is_round),) = connection.execute(sql).fetchall()
+            # Hours of a day that people set are mostly round.
+            if is_short and (not is_round or _SPAN_NAME.search(name)):
                 units = "hours and minutes", "minutes and seconds"
                 if noticing.is_guess_reversed("times"):
                     span = "make_time(0, hour({0}), minute({0})) AS {0}".format(quote(name))

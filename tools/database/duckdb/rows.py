@@ -6,9 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise, takewhile, zip_longest
 
 Cells = Sequence[object]
+_REMEMBERED = 500_000  # texts, as each is looked at for several kinds of totals
 YEARS = range(1900, 2101)  # whose sum says nothing
 _NOTE = re.compile(
     r"\W{0,2}(?:sources?|notes?|quellen?|anmerkung(?:en)?|hinweis|stand|fonte|nota|remarque|fuente|注|出典|出所|資料|備考)\s*[:：]"
@@ -72,9 +74,14 @@ def is_year(cell: object) -> bool:
 
 def parse_cell_number(cell: object, mark: str) -> Decimal | None:
     """Return a cell's number, given the decimal mark; None if the cell is not a number."""
-    if not isinstance(cell, str):
-        is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
-        return Decimal(str(cell)) if is_number else None
+    if isinstance(cell, str):
+        return _parse_number_text(cell, mark)
+    is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
+    return Decimal(str(cell)) if is_number else None
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _parse_number_text(cell: str, mark: str) -> Decimal | None:
     if not _PLAIN.fullmatch(cell) or (mark != "." and "." in cell):
         cell = _LAST_UNIT.sub("", unicodedata.normalize("NFKC", cell))
         cell = _DECORATION.sub("", cell).replace("\u2212", "-")

@@ -55,6 +55,7 @@ _MARKED = r"\s*[-+]?[0-9.,]*[.,][0-9.,]*\s*"
 _UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
 # Numbers of versions and cases: 1.9 is followed by 1.10, and 1.90 by 1.100, in a column without whole numbers.
 _VERSION = r"[0-9]+\.[0-9]{1,3}"
+_LISTED = 4  # columns whose different numbers are kept in memory at once
 _TENTHS = [(r"[0-9]+\.[0-9]", r"[0-9]+\.[1-9]0"), (r"[0-9]+\.[0-9]{1,2}", r"[0-9]+\.[1-9][0-9]0")]
 _CALLED = tomllib.loads(files(__package__ or "").joinpath("data", "columns.toml").read_text(encoding="utf-8"))
 _NAMES = "|".join((*map(re.escape, _CALLED["versions"]), *(rf"\w*{word}" for word in _CALLED["endings"])))
@@ -444,12 +445,16 @@ def _keep_versions_as_text(best: CsvReader, names: Sequence[str], noticing: Noti
     pairs = (("[0-9]+", _TENTHS[0]), (_TENTHS[0][0], _TENTHS[0]), ("[0-9]+", _TENTHS[1]))
     both = (f"list_has_any({', '.join(starts % (start, last) for last in pair)})" for start, pair in pairs)
     tenths, lost = next(both), " OR ".join(both)
-    whole = f"regexp_full_match({{0}}, {literal(_VERSION)})"
     named = f"{lost} OR {tenths} OR bool_or({{0}} LIKE '%0')"
-    check = f"if(bool_and({whole}), CASE WHEN %s THEN true WHEN {tenths} THEN false END, NULL)"
-    forms = (named if _VERSION_NAME.fullmatch(name[-60:]) else lost for name in names)
-    sql = ", ".join((check % form).replace("{0}", quote(name)) for name, form in zip(names, forms, strict=True))
-    (flags,) = best.rows(sql, LOOKED_AT)
+    whole = (f"bool_and(regexp_full_match({quote(name)}, {literal(_VERSION)}))" for name in names)
+    (are_whole,) = best.rows(", ".join(whole), LOOKED_AT)
+    names, flags = [name for name, is_version in zip(names, are_whole, strict=True) if is_version], list[bool | None]()
+    for first in range(0, len(names), _LISTED):
+        group = names[first : first + _LISTED]
+        forms = (named if _VERSION_NAME.fullmatch(name[-60:]) else lost for name in group)
+        checks = (f"CASE WHEN {form} THEN true WHEN {tenths} THEN false END" for form in forms)
+        sql = ", ".join(check.replace("{0}", quote(name)) for name, check in zip(group, checks, strict=True))
+        flags += best.rows(sql, LOOKED_AT)[0]
     is_turned, texts = noticing.is_guess_reversed("numbers"), set[str]()
     for name, is_version in sorted((name, flag) for name, flag in zip(names, flags, strict=True) if flag is not None):
         texts |= {name} if is_version != is_turned else set()

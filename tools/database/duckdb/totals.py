@@ -87,7 +87,10 @@ class TotalRows:
         unnamed = equal.keys() & set(self._places[-1:]) - label_places
         sums = equal.keys() - unnamed - (label_places - named) if named & equal.keys() else set[int]()
         sums -= set(filter(self._is_filled_in, sums))
-        other = self._select_placed_as_totals(set(filter(self._has_amount, named - equal.keys() - groups)))
+        others = set(filter(self._has_amount, named - equal.keys() - groups))
+        labels = {fold_cell(self._labels.get(at)) for at in sums} - {""}
+        alike = {at for at in others if fold_cell(self._labels.get(at)) in labels}
+        other = self._select_placed_as_totals(others) | alike
         taxes = {
             at for before, at, after in self._iterate_neighbours() if before in sums and (after in sums or after < 0)
         }
