@@ -6,7 +6,7 @@ which keeps only the messages - they are read from the messages instead: each an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -91,8 +91,11 @@ def make_history_update(state: AgentState, turn: PastTurn, text: str, settings: 
 
 def choose_turn_locale(state: AgentState, turn: Turn, settings: Settings, sentence: str = "") -> str:
     """Return the locale of a turn's answer, which may be that of the conversation's earlier questions."""
-    questions = (past.question for past in reversed(load_all(PastTurn, _read_past_turn_records(state))))
-    return choose_locale(turn.asked or turn.question, settings.locale, sentence, questions)
+    return choose_locale(turn.asked or turn.question, settings.locale, sentence, _iterate_past_questions(state))
+
+
+def _iterate_past_questions(state: AgentState) -> Iterator[str]:
+    yield from (past.question for past in reversed(load_all(PastTurn, _read_past_turn_records(state))))
 
 
 MOST_COLUMNS = 400

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from ...tools.errors import ModelError
-from ..records import Usage, add_usages
+from ..records import Usage
 from ..settings import Settings
 
 T = TypeVar("T")
@@ -105,9 +105,10 @@ def compute_node_budget(
     settings: Settings, usage: Mapping[str, Usage], shares: int = 1, number: int = 0, elapsed: float = 0.0
 ) -> TurnBudget:
     """Return the remaining budget of a node, or of one of `shares` parallel nodes."""
-    spent = add_usages(usage.values())
-    calls, tokens = max(settings.turn_calls - spent.llm_calls, 0), max(settings.turn_tokens - spent.tokens, 0)
-    deadline = time.monotonic() + settings.turn_seconds - spent.seconds - elapsed
+    costs = usage.values()
+    calls = max(settings.turn_calls - sum(cost.llm_calls for cost in costs), 0)
+    tokens = max(settings.turn_tokens - sum(cost.prompt_tokens + cost.completion_tokens for cost in costs), 0)
+    deadline = time.monotonic() + settings.turn_seconds - sum(cost.seconds for cost in costs) - elapsed
     task_seconds = settings.request_seconds * (settings.request_retries + 1) * TRIES
     return TurnBudget(calls // shares + (number < calls % shares), tokens // shares, deadline, task_seconds)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 from weakref import WeakSet
 
 from ...tools.database import Database, Identity, Session
@@ -115,6 +115,8 @@ class ResourceFactory:
         kinds = session.policy.egress.mask
 
         def add_masking(translator: Callable[[Settings], Translator | None]) -> Callable[[Settings], Translator]:
+            if not kinds:
+                return lambda settings: translator(settings) or get_offline_translator()
             return lambda settings: make_masking_translator(translator(settings) or get_offline_translator(), kinds)
 
         return Resources(
@@ -148,4 +150,9 @@ def make_translator_factory(
         chat_model = resolve_model(model, base_url=base_url, timeout=timeout, max_retries=retries)
         return None if chat_model is None else PromptedTranslator(chat_model, options)
 
-    return lambda settings: make_translator(TranslatorOptions.of(settings))
+    @lru_cache(maxsize=32)
+    def get_translator(settings: Settings) -> PromptedTranslator | None:
+        return make_translator(TranslatorOptions.of(settings))
+
+    # Frozen models can be hashed, which their type does not say.
+    return cast("Callable[[Settings], PromptedTranslator | None]", get_translator)
