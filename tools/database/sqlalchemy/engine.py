@@ -292,6 +292,8 @@ class SQLAlchemyBackend(Backend):
         sql_connection = cast("SQLAlchemyConnection", connection)
         if name == "version":  # which is asked for first
             sql_connection.inspector = sqlalchemy.inspect(sql_connection.connection)
+            if self._schemas != (None,):
+                self.default_schema = sql_connection.inspector.default_schema_name or ""
         with warnings.catch_warnings():
             # Types that the dialect does not know are left without a name.
             warnings.simplefilter("ignore", SAWarning)
