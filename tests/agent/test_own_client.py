@@ -163,6 +163,20 @@ def test_functions_of_other_engines_become_those_of_the_server(engine: str, tmp_
             assert own_rows(url, after) == plain(answer.rows) != []
 
 
+def test_chosen_schemas_of_postgres_are_named(tmp_path: Path) -> None:
+    url = _postgres(tmp_path)
+    before, after = 'SELECT total FROM "person"', "SELECT total FROM sales.person"
+    model = writes(before, after)
+    with SQLAgent(f"{url}?schema=sales,public", model=model, settings={"examples": "none"}) as agent:
+        for _ in range(2):
+            answer = agent.ask("What is it?")
+            assert answer.sql == after
+            assert own_rows(url, after) == plain(answer.rows) != []
+    assert "sales.person(" in model.prompts[0]
+    with Database.open(f"{url}?schema=public") as database:
+        assert all(table.path == (table.name,) for table in database.schema().tables)
+
+
 def test_names_of_a_stored_query_become_those_of_the_server(tmp_path: Path) -> None:
     with Database.open(_duckdb(tmp_path)) as database:
         schema = database.schema()

@@ -83,7 +83,8 @@ class TableSchema:
         unshown: Whether the definition names what the login may not read: it tells where secrets lie, and is not shown.
         brief: Whether of its columns names and keys are to be shown alone.
         like: A table shown before, with the same columns, if these are not to be shown again.
-        schema: The one whose name stands before its own in `name`, with a dot; empty if none does.
+        schema: The one that queries name before it; empty if they need not. It stands in `name`, with a dot, unless the
+            schemas to be looked through were chosen.
     """
 
     name: str
@@ -113,7 +114,7 @@ class TableSchema:
     @property
     def path(self) -> tuple[str, ...]:
         """The parts of the table's qualified name: the schema, if shown, and the table."""
-        return (self.schema, self.name[len(self.schema) + 1 :]) if self.schema else (self.name,)
+        return (self.schema, self.name.removeprefix(f"{self.schema}.")) if self.schema else (self.name,)
 
     @property
     def primary_key(self) -> tuple[str, ...]:

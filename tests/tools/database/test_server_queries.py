@@ -154,6 +154,17 @@ def test_the_adapter_knows_the_codes_of_postgres(postgres: str, sql: str, kind: 
     assert caught.value.kind == kind
 
 
+def test_comments_of_tables_through_the_adapter(postgres: str) -> None:
+    POSTGRES.run(postgres, "COMMENT ON TABLE person IS 'Who there is'")
+    try:
+        with Database.open(postgres.replace("postgresql://", "sqlalchemy+postgresql+psycopg://")) as database:
+            table = database.schema().table("person")
+            assert table is not None
+            assert table.comment == "Who there is"
+    finally:
+        POSTGRES.run(postgres, "COMMENT ON TABLE person IS NULL")
+
+
 @pytest.mark.parametrize("adapter", ["", "sqlalchemy+"])
 @pytest.mark.parametrize(
     ("sql", "told"),

@@ -215,6 +215,9 @@ class PostgresBackend(Backend):
             info = connection.info
             port = f":{info.port}" if info.port else ""
             query = f"?schema={','.join(address.schemas)}" if address.schemas else ""
+            if address.schemas:
+                ((path,),) = connection.execute("SELECT coalesce((current_schemas(false))[1], '')").fetchall()
+                self.default_schema = str(path)
             self.database = info.dbname
             self.location = f"postgresql://{info.host}{port}/{info.dbname}{query}"
 

@@ -200,6 +200,7 @@ class Backend(ABC):
         patience: How many times as long as on a usual server our own questions may take.
         keeps_permissions: Whether it keeps allow and deny lists itself.
         profile: What the server is told and asked, unless it is asked in another way.
+        default_schema: Where schemas are chosen, the one that the login looks names up in elsewhere.
     """
 
     name: str
@@ -210,6 +211,7 @@ class Backend(ABC):
     profile: EngineProfile
     patience = 1.0
     keeps_permissions = False
+    default_schema: str | None = None
     _session: Session
     _readable = ""  # what the profile's statements say to what may be read
 

@@ -69,8 +69,12 @@ class _TableProfiler:
             relation.comment,
             definition=relation.definition,
             unshown=relation.unshown,
-            schema=relation.schema if relation.shown_name != relation.name else "",
+            schema="" if relation.shown_name == relation.name and self._is_found_alone(relation) else relation.schema,
         )
+
+    def _is_found_alone(self, relation: Relation) -> bool:
+        """Whether the server's own client finds a table without its schema's name."""
+        return self.backend.default_schema in (None, relation.schema)
 
     def _count_rows(self, relation: Relation) -> int | None:
         """Return the number of a table's rows: counted if small, else from server statistics."""

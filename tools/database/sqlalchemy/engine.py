@@ -41,8 +41,8 @@ _RUN_OPTIONS = {"no_parameters": True}
 # What the drivers' errors mean, on the dialects whose codes are known.
 _FAILURES = {"mysql": mysql.make_error, "mariadb": mysql.make_error, "postgresql": postgres.make_error}
 _GRAMMARS = {"mysql": mysql.GRAMMAR, "postgres": postgres.GRAMMAR}
-# No comment, estimate or definition; nothing is known to be hidden.
-_NOTHING_MORE = ("", None, "", False, False)
+# No estimate or definition; nothing is known to be hidden.
+_NOTHING_MORE = (None, "", False, False)
 _STREAM_OPTIONS = {**_RUN_OPTIONS, "stream_results": True, "max_row_buffer": 100}
 
 
@@ -194,9 +194,13 @@ def read_profile_by_inspector(
             case "version":
                 rows.append((schema, sorted(inspector.get_table_names(schema)), sorted(views)))
             case "relations":
+                has_comments = inspector.dialect.supports_comments
+                comments = inspector.get_multi_table_comment(schema, kind=ObjectKind.ANY) if has_comments else {}
                 for table in _read_columns_by_table(inspector, schema):
                     shown_name = table if schema == schemas[0] else f"{schema}.{table}"
-                    rows.append((schema_name, table, shown_name, "view" if table in views else "table", *_NOTHING_MORE))
+                    comment = comments.get((schema, table), {"text": None})["text"]
+                    kind = "view" if table in views else "table"
+                    rows.append((schema_name, table, shown_name, kind, comment, *_NOTHING_MORE))
             case "columns":
                 rows += [
                     (schema_name, table, column["name"], *_read_column_declaration(column), None, "", False)
@@ -292,6 +296,8 @@ class SQLAlchemyBackend(Backend):
         sql_connection = cast("SQLAlchemyConnection", connection)
         if name == "version":  # which is asked for first
             sql_connection.inspector = sqlalchemy.inspect(sql_connection.connection)
+            if self._schemas != (None,):
+                self.default_schema = sql_connection.inspector.default_schema_name or ""
         with warnings.catch_warnings():
             # Types that the dialect does not know are left without a name.
             warnings.simplefilter("ignore", SAWarning)

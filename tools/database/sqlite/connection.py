@@ -91,18 +91,28 @@ def open_guarded_connection(path: Path, catalogue: FileCatalogue) -> QueryConnec
         confinement = confine_connection(connection, uri, catalogue) if is_restricted else None
         connection.execute(_QUERY_ONLY).close()
         connection.text_factory = str
-        declare_table_functions(connection)
-        # Virtual tables declare themselves to SQLite when they are first used, with statements that the guard refuses.
-        for entry in catalogue.visible:
-            # Of a module that this SQLite lacks, queries fail with SQLite's own message.
-            with suppress(*SQLITE_ERRORS):
-                if entry.kind == "virtual":
-                    connection.execute(f"SELECT 1 FROM {quote(entry.name)} LIMIT 0").close()
-        guard = QueryAuthorizer(catalogue.visibility, connection)
+        return guard_connection(connection, catalogue, "immutable=1" in uri, confinement)
     except BaseException:
         connection.close()
         raise
-    return QueryConnection(connection, guard, catalogue, "immutable=1" in uri, confinement)
+
+
+def guard_connection(
+    connection: sqlite3.Connection,
+    catalogue: FileCatalogue,
+    immutable: bool = False,
+    confinement: Confinement | None = None,
+) -> QueryConnection:
+    """Guard an open connection for queries."""
+    declare_table_functions(connection)
+    # Virtual tables declare themselves to SQLite when they are first used, with statements that the guard refuses.
+    for entry in catalogue.visible:
+        # Of a module that this SQLite lacks, queries fail with SQLite's own message.
+        with suppress(*SQLITE_ERRORS):
+            if entry.kind == "virtual":
+                connection.execute(f"SELECT 1 FROM {quote(entry.name)} LIMIT 0").close()
+    guard = QueryAuthorizer(catalogue.visibility, connection)
+    return QueryConnection(connection, guard, catalogue, immutable, confinement)
 
 
 @contextmanager
