@@ -199,7 +199,8 @@ def _check_understood(state: ParseState, base: QueryFrame | None, words: tuple[s
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
     says_nothing = not state.marks and not state.pending and base in (None, frame)
     # The key of a table that the schema lacks, or that is hidden, is no answer about its rows.
-    if keys := [mark.text for mark in state.marks if names_missing_table(mark, state.names)]:
+    keys = [mark.text for mark in state.marks if names_missing_table(mark, state.names)]
+    if keys := [key for key in keys if f"{key} of " not in state.question.text]:  # not `the mentor of Ann`
         words, says_nothing = tuple(dict.fromkeys((*words, *keys))), True
     if not frame.list_tables() or says_nothing:
         tables = [table.name for table in state.names.schema.tables]
