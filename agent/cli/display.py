@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 CELL_CHARACTERS = 80  # longest cell of a table; a record has it whole
 _COLUMN_CELLS = 32  # width that a column may claim where not all have room
 _BORDERS = 3  # what a column's borders and padding take
+REPLACED = "; the file that was there is replaced"  # said of each file that is written over another
 
 
 @dataclass(frozen=True)
@@ -264,9 +265,6 @@ class _TurnProgress:
         sql = Text(sanitize_text(self._sql))
         lines = sql.wrap(self._console, self._console.width)[-max(self._console.height - 3, 1) :]
         return Group(self._spinner, *lines) if self._sql else self._spinner
-
-
-REPLACED = "; the file that was there is replaced"
 
 
 def format_export(result: ExportResult, name: object, *, replaced: bool) -> str:

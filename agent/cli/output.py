@@ -124,8 +124,7 @@ def _list_query_tables(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
 def write_chart_file(answer: Answer, file: Path) -> tuple[bool, str]:
     """Write an answer's chart to a file; return whether a chart fits, and a message."""
     is_there = file.exists()
-    drawing = verbs.draw(answer, file)
-    if drawing is None:
+    if (drawing := verbs.draw(answer, file)) is None:
         return False, f"no chart fits this result: {file} is not written"
     return True, f"wrote a {drawing.kind} chart to {file}{REPLACED * is_there}"
 
