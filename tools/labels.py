@@ -230,10 +230,9 @@ def _find_territory(locale: Locale) -> str:
 @lru_cache(maxsize=256)
 def find_language(text: str) -> str:
     """Return the language of most known words in a text; empty if it is unclear."""
-    text = text.lower() if text.isupper() else text
     words = set(re.findall(r"[^\W\d_]+", text.lower()))
     # Inside a sentence what begins with a capital is a name, except in German.
-    names = {word.lower() for word in re.findall(r"(?<=[\w,;] )[^\W\d_]+", text) if word[0].isupper()}
+    names = {word.lower() for word in re.findall(r"(?<=[\w,;] )[^\W\d_]+", text) if word.istitle()}
     hits: dict[str, int] = {}
     for language, (vocabulary, letters, signs) in _compile_language_patterns().items():
         foreign = sum(1 for word in words if not letters.fullmatch(word))

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 CELL_CHARACTERS = 80  # longest cell of a table; a record has it whole
 _COLUMN_CELLS = 32  # width that a column may claim where not all have room
 _BORDERS = 3  # what a column's borders and padding take
+REPLACED = "; the file that was there is replaced"  # said of each file that is written over another
 
 
 @dataclass(frozen=True)
