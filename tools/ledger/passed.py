@@ -16,7 +16,7 @@ _CHOOSING = (exp.Case, exp.If)
 def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
     """Return the column that an expression is, as the table has it that sub-queries pass on."""
     at = query.reference(node.unnest())
-    *_, (_, source, name) = [*_iterate_passing_sources(query, node)] or [(None, None, "")]
+    *_, (_, source, name) = [*iterate_passing_sources(query, node)] or [(None, None, "")]
     if at is None or at.owner is None or at.source is None or source is None or source.table is None:
         return None
     column = source.table.column(source.get_declared_column_name(name))
@@ -25,11 +25,11 @@ def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
 
 def list_optional_sources(query: Query, *nodes: exp.Expr) -> list[QuerySource]:
     """Return the sources that columns come from and that rows may lack, here or in sub-queries that pass them on."""
-    places = (place for node in nodes for place in _iterate_passing_sources(query, node))
+    places = (place for node in nodes for place in iterate_passing_sources(query, node))
     return [source for scope, source, _ in places if scope.is_source_optional(source)]
 
 
-def _iterate_passing_sources(query: Query, node: exp.Expr) -> Iterator[tuple[Scope, QuerySource, str]]:
+def iterate_passing_sources(query: Query, node: exp.Expr) -> Iterator[tuple[Scope, QuerySource, str]]:
     """Yield the source of a column and the sources that sub-queries have it from, with its name there."""
     at = query.reference(node.unnest())
     if at is None or at.kind != "column" or at.owner is None or at.source is None:

@@ -10,7 +10,7 @@ from ..database.table import Cell
 from ..sql.query import Query
 from ..sql.scope import QuerySource, copy_select_with_outputs, copy_source_node, select_from
 from .parts import list_key_columns, make_count, may_leave_out_rows, to_int
-from .passed import find_passed_column
+from .passed import find_passed_column, iterate_passing_sources
 from .path import (
     CUTTING,
     MOSTLY_ONE,
@@ -183,6 +183,9 @@ def _find_whole_source(
     first = scope.sources[0] if is_first_whole else whole.get(id(scope))
     if first is None or any(map(scope.select.args.get, ("where", *CUTTING))):
         return None
+    passing = [[passed for _, passed, _ in iterate_passing_sources(query, end)] for end in ends]
+    if any(passed and first not in passed for passed in passing):
+        return None  # it is compared by what another source has
     # What others have of a table that refers to them, as orders of customers, not all of them have.
     columns = [find_passed_column(query, end) for end in ends] if any(map(scope.select.args.get, SHAPING)) else []
     has_keys = all(column is not None and column.is_primary_key for column in columns)

@@ -630,6 +630,8 @@ def test_repeated_rows_of_one_select_are_not_those_of_another(tmp_path: Path) ->
     [
         "JOIN (SELECT a.id FROM agent a JOIN region r ON r.id = a.region_id AND r.title > 'O') x ON x.id = t.agent_id",
         "JOIN (SELECT r.ticket_id FROM refund r JOIN agent a ON a.id = r.agent_id) x ON x.ticket_id = t.id",
+        "JOIN (SELECT a.id FROM agent a JOIN (SELECT DISTINCT agent_id FROM visit) v ON v.agent_id = a.id) x"
+        " ON x.id = t.agent_id",
         "LEFT JOIN refund r ON r.ticket_id = t.id JOIN agent a ON a.id = r.agent_id",
         "JOIN northern n ON n.id = t.agent_id",
     ],
@@ -641,7 +643,8 @@ def test_who_asks_for_some_rows_misses_none(tmp_path: Path, joined: str) -> None
             CREATE TABLE agent (id INTEGER PRIMARY KEY, region_id INTEGER NOT NULL REFERENCES region);
             CREATE TABLE ticket (id INTEGER PRIMARY KEY, agent_id INTEGER NOT NULL REFERENCES agent, hours REAL);
             CREATE TABLE refund (ticket_id INTEGER PRIMARY KEY REFERENCES ticket, agent_id INTEGER REFERENCES agent);
-            CREATE VIEW northern AS SELECT * FROM agent WHERE region_id = 1;
+            CREATE TABLE visit (id INTEGER PRIMARY KEY, agent_id INTEGER REFERENCES agent);
+            CREATE VIEW northern AS SELECT * FROM agent WHERE region_id = 1; INSERT INTO visit VALUES (1, 1);
             INSERT INTO region VALUES (1, 'North'), (2, 'South'); INSERT INTO agent VALUES (1, 1), (2, 2);
             INSERT INTO ticket VALUES (1, 1, 2), (2, 2, 3), (3, 2, 4); INSERT INTO refund VALUES (1, 1);
         """)
