@@ -134,7 +134,9 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
         entry = await asker.run_query(partial(_save_definition, turn, body, asker))
         fields = {"entry": asdict(replace(entry, unchecked=IN_ENGLISH.say_error(entry.unchecked)))}
     elif body.kind == "down":
-        await asker.call_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
+        # Who corrected it has said already that it is wrong, and how.
+        if body.text or (turn.feedback or {}).get("kind") != "correct":
+            await asker.call_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     else:
         outcome = await asker.correct(turn, body.text, body.question, body.sql, watched=True)
         if isinstance(outcome, RunningTurn):

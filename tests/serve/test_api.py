@@ -246,6 +246,8 @@ async def test_what_was_marked_wrong_is_a_list_for_whoever_runs_the_server(
                 approved = (await client.get(f"/turns/{new}")).json()["answer"]["sql"]
                 await client.post(f"/turns/{new}/feedback", json={"kind": "approve"})
             await client.post(f"/turns/{turn}/feedback", json={"kind": "note", "text": "big = orders.total > 8"})
+            if body.get("text") == "only of Paris":
+                await client.post(f"/turns/{turn}/feedback", json={"kind": "down"})  # takes no words away
     done = await asyncio.to_thread(tableturn, "feedback", "--db", str(shop), "--checkpoints", str(place))
     wrong = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(one["said"], one["right"]) for one in wrong] == [
