@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ...tools.labels import Labels
 from ...tools.readings import Agreement
+from ...tools.sql.findings import NO_DATE
 from ..advice import with_fallback
 from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
 from ..records import Attempt, QueryComplexity, Status, Turn
@@ -194,7 +195,7 @@ def choose_confidence_level(value: float, reason: str) -> Literal["sure", "fairl
 def _list_unmet_conditions(attempt: Attempt) -> tuple[str, ...]:
     """Return what no row can fulfil, with the reason: dates of no calendar, and conditions if nothing came out."""
     is_empty = attempt.never and attempt.result is not None and is_empty_or_zero_result(attempt.result)
-    return tuple(fact for fact in attempt.never if is_empty or fact.endswith("is not a date"))
+    return tuple(fact for fact in attempt.never if is_empty or fact.endswith(NO_DATE))
 
 
 def list_answer_doubts(

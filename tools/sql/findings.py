@@ -13,6 +13,9 @@ FindingKind = QueryErrorKind | Literal["unknown_value", "always_empty", "never_h
 `always_empty`: a condition can never hold, and so the query has no rows; `never_holds`: it has rows all the same.
 """
 
+NO_DATE = "is not a date"
+"""What a `never_holds` says of a text such as `2024-13-45` beside dates, whichever rows come out."""
+
 Severity = Literal["error", "warning", "info"]
 
 

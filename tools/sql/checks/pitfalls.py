@@ -12,7 +12,7 @@ from sqlglot import exp
 from ...database.schema import ColumnSchema
 from ...words import fold, join_words, match_time
 from ..dialects import quote_string_literal
-from ..findings import ColumnValueLookup, Finding, Severity
+from ..findings import NO_DATE, ColumnValueLookup, Finding, Severity
 from ..literals import is_result_empty_without
 from ..query import Query
 from ..scope import Scope, SourceColumn
@@ -53,7 +53,7 @@ def _find_wrong_dates(part: exp.Expr, query: Query) -> Iterator[Finding]:
         text = query.literal(operand) if column.schema.kind == "time" else None
         if isinstance(text, str) and match_time(text) and not _is_day(text[:10]):
             # People are told; what the papers feed back to a model stays as it was.
-            yield Finding("never_holds", "info", f"{text} is not a date.", query.text(part))
+            yield Finding("never_holds", "info", f"{text} {NO_DATE}.", query.text(part))
 
 
 def _is_day(text: str) -> bool:
