@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import ClassVar, Literal
 
-from ..tools.database.rendering.parse_compact import parse_compact_schema
+from ..tools.database.rendering.compact import parse_compact_schema
 from ..tools.database.rendering.render import SchemaStyle, render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import KnowledgeError, ReplyError

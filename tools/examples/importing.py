@@ -14,7 +14,7 @@ from zlib import crc32
 from sqlglot import exp
 
 from ..database import Database, Table, render_schema
-from ..database.rendering.parse_compact import parse_compact_schema
+from ..database.rendering.compact import parse_compact_schema
 from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, QueryError, SQLParseError
 from ..record_files import read_json, read_records, read_text_file
 from ..results import same_result

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import compress, count, dropwhile, groupby, takewhile
 from typing import Literal
 
-from ..database.rendering.parse_compact import parse_compact_schema
+from ..database.rendering.compact import parse_compact_schema
 from ..database.schema import Schema
 from ..derived import cache_in_first_argument
 from ..errors import SQLParseError

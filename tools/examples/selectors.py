@@ -17,8 +17,8 @@ import numpy as np
 from ..database.schema import Schema
 from ..errors import SettingsError, SQLParseError
 from ..sql import vectorize_query
-from ..sql.diversity import Method, choose_diverse_rows
 from ..sql.texts import read_in_any_dialect
+from ..sql.vectors import Method, choose_diverse_rows
 from ..values.match import ValueMatch
 from .embedding import Vectors
 from .example import Example, FoundExample

@@ -213,9 +213,10 @@ def _is_misread_name(word: exp.Column, scope: Scope, query: Query) -> bool:
     if is_shown and is_beside and not is_union and item.alias_or_name == word.name and _COLUMN.fullmatch(word.name):
         # A label has capitals, a name of its own, or others in the same place of a UNION; a text that the query looks
         # for may be shown beside what it finds.
-        texts = [each for each in query.find(exp.Column, exp.Literal) if query.literal(each) == word.name]
+        compared = [pair for part, _ in query.comparisons for pair in query.list_column_comparisons(part)]
+        is_sought = any(query.literal(operand) == word.name for _, operand in compared)
         is_label = any(stem_name(word.name) == stem_name(source.base_name) for source in scope.sources)
-        return not is_label and len(texts) < 2
+        return not (is_label or is_sought)
     # Nobody asks for one text for each row of a table.
     is_alone = not any(_names_column(other, query) for other in select.expressions)
     if is_alone and "_" in word.name:

@@ -127,7 +127,7 @@ def _find_sources_keeping_alias(resolution: NameResolution) -> set[QuerySource]:
     }
     # A name that is no column may be an alias that stands for a whole row, as in PostgreSQL.
     unknown = {fold(reference.column) for reference in resolution.references if reference.source is None}
-    result |= {source for scope in resolution.scopes for source in scope.sources if source.name in unknown}
+    result |= {source for scope in resolution.scopes for source in scope.sources if fold(source.name) in unknown}
     while True:
         clashing = {loser for pair in _pair_sources(resolution) if (loser := _find_clash(*pair, result)) is not None}
         if not clashing:

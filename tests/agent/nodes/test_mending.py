@@ -85,6 +85,7 @@ def test_a_double_quoted_name_that_no_column_has_goes_back(tmp_path: Path, condi
         "SELECT sum(CASE WHEN city = 'Bern' THEN \"revenue\" ELSE 0 END) FROM customers",
         'WITH c AS (SELECT city, "custmer_id" AS id FROM customers) SELECT sum(id) FROM c',
         'SELECT avg(id * 2) FROM (SELECT city, "custmer_id" AS id FROM customers)',
+        'SELECT "gender", count(*) FROM customers WHERE upper("gender") = \'F\'',
     ],
 )
 def test_a_name_that_sqlite_reads_as_a_text_goes_back(tmp_path: Path, sql: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database import render_schema
-from tableturn.tools.database.rendering.parse_compact import parse_compact_schema
+from tableturn.tools.database.rendering.compact import parse_compact_schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.examples import mask_question
 from tableturn.tools.values import ValueMatch

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tableturn.tools.database.rendering.parse_compact import parse_compact_schema
+from tableturn.tools.database.rendering.compact import parse_compact_schema
 from tableturn.tools.examples import (
     Example,
     ExampleQuery,

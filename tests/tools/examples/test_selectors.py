@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 from tableturn.tools.database import Database
-from tableturn.tools.database.rendering.parse_compact import parse_compact_schema
+from tableturn.tools.database.rendering.compact import parse_compact_schema
 from tableturn.tools.errors import ExampleRefused, SettingsError
 from tableturn.tools.examples import (
     ExampleQuery,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tableturn.tools.sql.diversity import Method, choose_diverse_rows
+from tableturn.tools.sql.vectors import Method, choose_diverse_rows
 
 METHODS: tuple[Method, ...] = ("kmeans", "agglomerative", "spectral")
 
@@ -67,7 +67,7 @@ def test_the_choice_is_the_same_on_another_processor() -> None:
     """Linear algebra written for an older one rounds otherwise; vectors of counts have many ties."""
     program = (
         "import numpy as np\n"
-        "from tableturn.tools.sql.diversity import choose_diverse_rows\n"
+        "from tableturn.tools.sql.vectors import choose_diverse_rows\n"
         "rows = np.random.default_rng(1).poisson(0.3, (600, 41)).astype(float)\n"
         "print(choose_diverse_rows(rows, 18, 5))"
     )
