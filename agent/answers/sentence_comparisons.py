@@ -349,7 +349,7 @@ class ComparingSentence:
         return not self.numbers or "" in self._functions or ({"averages"} & said or said) <= self._functions
 
     def _names_own_columns(self) -> bool:
-        """Whether no number stands where the words name another column, as in `price: {quantity}`."""
+        """Whether no number stands where the words name another column: `price: {quantity}`, `{rows} sales`."""
         before, *pieces = _split_at_gaps(_list_words(self.claims))
         for place, following in zip(self.places, pieces, strict=True):
             if place in self.labels:
@@ -357,11 +357,16 @@ class ComparingSentence:
                 continue
             noun = [*takewhile(lambda word: word not in _STOPS | STOP_WORDS, following)][:2]
             clause = [*takewhile(lambda word: word not in _STOPS, following)]
-            named = self._find_measures(noun) or self._find_measures(before)
-            if named and place.column in self.table.measures and place.column not in named:
+            # The rows are what the noun behind their number says: `customers in {rows} countries` are no customers.
+            named = self._find_measures(noun) or self._find_measures([] if place.column < 0 and noun else before)
+            if named and place.column in {-1, *self.table.measures} - named:
                 return False
             before = following[len(clause if len(clause) < len(following) else noun) :]
-        return True
+        # Of `Es gibt {rows} Kunden` nothing tells whether each row is one, or counts some.
+        counts = self.table.measures and self.table.query.find(exp.Group) and self.table.query.find(exp.Count)
+        stems = {stem for name in self.table.result.columns for stem in stem_name(name)}
+        is_told = any(place.column >= 0 for place in self.places)
+        return is_told or not counts or not stems.isdisjoint(map(stem_word, _list_words(self.text)))
 
     def _do_extremes_match_words(self) -> bool:
         """Whether words such as `highest` and `lowest` come in the order of their cells."""

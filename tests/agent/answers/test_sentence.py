@@ -921,3 +921,21 @@ def test_a_unit_that_a_columns_name_gives_may_be_said() -> None:
     assert fill("It was {delay_min} minutes.", rows, columns, sql=sql, forms=forms) == "It was 44 minutes."
     assert fill("It was {delay_min} km.", rows, columns, sql=sql, forms=forms) is None
     assert fill("It was built {built_year} years ago.", rows, columns, sql=sql, forms=forms) is None
+
+
+@pytest.mark.parametrize(
+    ("say", "used"),
+    [
+        ("There are {rows} customers.", False),
+        ("{rows} new customers live in {country.first}.", False),
+        ("The number of customers is {rows}.", False),
+        ("Es gibt {rows} Kunden.", False),
+        ("There are {rows} countries.", True),
+        ("Customers live in {rows} countries.", True),
+        ("Kunden gibt es in {rows} Ländern, vorn liegt {country.first}.", True),
+    ],
+)
+def test_rows_are_not_what_their_column_counts(say: str, used: bool) -> None:
+    rows, columns = (("France", 5), ("Spain", 2)), ("country", "customers")
+    sql = "SELECT country, count(*) AS customers FROM customer GROUP BY country ORDER BY customers DESC"
+    assert (fill(say, rows, columns, sql=sql, question="Customers by country") is not None) is used
