@@ -939,3 +939,27 @@ def test_rows_are_not_what_their_column_counts(say: str, used: bool) -> None:
     rows, columns = (("France", 5), ("Spain", 2)), ("country", "customers")
     sql = "SELECT country, count(*) AS customers FROM customer GROUP BY country ORDER BY customers DESC"
     assert (fill(say, rows, columns, sql=sql, question="Customers by country") is not None) is used
+
+
+@pytest.mark.parametrize(
+    ("say", "question", "order", "used"),
+    [
+        ("The best year was {year.first}, with {sales.first}.", "Sales by year", "year", False),
+        ("Das beste Jahr war {year@sales.max} mit {sales.max}.", "Sales by year", "year", True),
+        ("The worst year was {year@sales.max}.", "Sales by year", "year", False),
+        ("The worst year was {year@sales.min}.", "Sales by year", "year", False),  # of which measure?
+        ("The worst year was {year@sales.min}, with {sales.min}.", "Sales by year", "year", True),
+        ("{year.first} had the best tax: {tax.first}.", "Which year was best?", "sales DESC", False),
+        ("{year.first} was best: {tax.first}.", "Which year was best?", "sales DESC LIMIT 3", False),
+        ("{year.first} was best: {sales.first}.", "Which year was best?", "sales DESC LIMIT 3", True),
+        ("The worst is {year.first}: {sales.first}.", "The 3 best years", "sales DESC LIMIT 3", False),
+        ("The best is {year.first}: {sales.first}.", "Which year had the best rank?", "sales", True),
+    ],
+)
+def test_the_best_is_the_most_unless_the_question_asks_for_the_best(
+    say: str, question: str, order: str, used: bool
+) -> None:
+    rows: Rows = (("2021", 40, 9), ("2022", 70, 5), ("2023", 60, 7))
+    rows = sorted(rows, key=lambda row: int(row[1] or 0), reverse="DESC" in order) if "sales" in order else rows
+    sql = f"SELECT year, sales, tax FROM years ORDER BY {order}"
+    assert (fill(say, rows, ("year", "sales", "tax"), sql=sql, question=question) is not None) is used
