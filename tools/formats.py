@@ -129,16 +129,18 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
     texts = [value for value in cells[:_DATES_LOOKED] if isinstance(value, str)]
     numbers = [value for value in cells if isinstance(value, int | float)]
     floats = [number for number in numbers if isinstance(number, float)]
+    role, measure = meaning.role, meaning.measure
+    is_year = role == "year" or (not role and has_word_of_kind("year", words))
     if texts and not numbers:
-        return ColumnFormat(_detect_date_kind(words, texts))
+        are_years = is_year and all(text.isdecimal() and int(text) in _YEARS for text in texts)
+        return ColumnFormat("year" if are_years else _detect_date_kind(words, texts))
     if not numbers or len(numbers) < len(cells) or not all(map(math.isfinite, floats)):
         return PLAIN
-    role, measure, is_whole = meaning.role, meaning.measure, all(map(float.is_integer, floats))
+    is_whole = all(map(float.is_integer, floats))
     if role == "flag" and set(numbers) <= {0, 1}:
         return ColumnFormat("boolean")
     if role == "key" or (not role and _is_key_name(words)):
         return ColumnFormat("key")
-    is_year = role == "year" or (not role and has_word_of_kind("year", words))
     is_likely_year = meaning.stored and not role and not measure and not has_word_of_kind("money", words)
     largest = max(map(abs, numbers))
     most = _MOST_STORED if meaning.stored else _MOST_COMPUTED
@@ -312,6 +314,8 @@ class _OutputMeaningReader:
                 return _Meaning("year" if isinstance(node, exp.Year) or node.name.upper() == "YEAR" else "count")
             case exp.Select() if len(node.expressions) == 1:
                 return self.read_meaning(node.expressions[0].unalias())
+            case exp.TimeToStr() if node.text("format") == "%Y":
+                return _Meaning("year")
             case _ if isinstance(node, _UNCHANGED):
                 return self.read_meaning(node.this)
             case _ if isinstance(node, _COUNTS):

@@ -86,7 +86,7 @@ def written(sql: str, cell: Any) -> str:
         ("SELECT AVG(year) AS founded FROM orders", 1904.0, "1904"),
         ("SELECT ROUND(AVG(year), 1) AS founded FROM orders", 1904.3, "1904.3"),
         ("SELECT SUM(year) AS founded FROM orders", 3809, "3,809"),
-        ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS y FROM orders", 2024, "2,024"),
+        ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS y FROM orders", 2024, "2024"),
         ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS year FROM orders", 2024, "2024"),
         # Counts are numbers whatever they are called, and what they count.
         ("SELECT COUNT(DISTINCT customer_id) AS customer_id FROM orders", 2024, "2,024"),
