@@ -247,7 +247,10 @@ def build_display(
         if heading.counted and heading.words == f"number of {heading.counted}":
             return replace(heading, words=labels.say("number_of", things=heading.counted))
         if heading.words != plain_name:  # the meaning of an expression, in English
-            return heading if labels.are_english else replace(heading, words=plain_name)
+            told = labels.translate(heading.words)
+            # Its other words are those of names.
+            is_told = {*told.split()} & {*heading.words.split()} <= {*re.findall(r"\w+", plain_name)}
+            return replace(heading, words=told if labels.are_english or is_told else plain_name)
         words = [word for word in plain_name.split() if find_measure(word) != form.measure]
         short = " ".join(words) if form.measure and " " not in column else ""
         return replace(heading, words=short) if short and short.replace(" ", "_") not in result.columns else heading

@@ -190,7 +190,17 @@ def test_the_first_of_the_rows_that_a_limit_lets_through_is_the_first_of_more(li
     assert phrase_result(result, build_display(query, result)) == f"First{of} by trips: Lyon, 3."
 
 
-def test_a_heading_has_no_english_meaning_in_a_german_answer() -> None:
-    query = Query.of("SELECT city, AVG(price) FROM rides GROUP BY city", "sqlite")
-    result = PlainResult(("city", "AVG(price)"), (("Lyon", 3), ("Metz", 4)))
-    assert [build_display(query, result, locale).words[1] for locale in ("", "de")] == ["average price", "avg(price)"]
+@pytest.mark.parametrize(
+    ("output", "english", "german"),
+    [
+        ("AVG(price)", "average price", "Durchschnitt von price"),
+        ("MAX(day)", "latest day", "spätester Wert von day"),
+        ("SUM(price * 2)", "total of price times 2", "sum(price * 2)"),
+        ("EXISTS(SELECT 1 FROM rides)", "there is a row of rides", "exists(select 1 from rides)"),
+    ],
+)
+def test_a_heading_has_no_english_meaning_in_a_german_answer(output: str, english: str, german: str) -> None:
+    day, price = ColumnSchema("day", "DATE", "time"), ColumnSchema("price", "REAL", "number")
+    query = read(f"SELECT {output} FROM rides", Schema("shop", (TableSchema("rides", (day, price)),)))
+    result = PlainResult((output,), ((1,),))
+    assert [build_display(query, result, locale).words[0].lower() for locale in ("", "de")] == [english, german.lower()]
