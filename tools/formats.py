@@ -32,7 +32,7 @@ from .sql.parse import return_default_if_unparsable
 from .sql.query import Query
 from .sql.scope import is_aggregate_call
 from .terminal import sanitize_text
-from .words import match_time, split_name_into_words, stem_name, stems
+from .words import make_singular, match_time, split_name_into_words, stem_name, stems
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -61,6 +61,8 @@ _LONGEST = 15  # digits before the point that a float has
 _MOST_ZEROS = 100  # of a power of ten that is read
 _YEARS, _LIKELY_YEARS = range(1000, 3000), range(1700, 2101)  # with a name that says so, and without
 
+_CODE_NAME = re.compile(r".*(?:code|nummer)|(?:\w{4,})?nr")  # such as zipcode, Kundennummer and ArtikelNr
+_CODE_DIGITS = 8  # from which numbers of one length are codes
 _CODE_BESIDE = re.compile(r"(?<=[^\W\d_])(?=-?\d)|(?<=\d)(?=[^\W\d_])")  # a currency's letters at a number
 
 
@@ -169,8 +171,21 @@ def _count_decimal_places(number: float, limit: int) -> int:
 
 
 def _is_key_name(words: Sequence[str]) -> bool:
-    is_numbered = len(words) > 1 and words[-1] in ("number", "no")
-    return is_numbered or has_word_of_kind("key", words[-1:]) or has_word_of_kind("key_anywhere", words)
+    """Whether a name is that of a key or code."""
+    is_last = words[-1] in ("number", "no")
+    if len(words) > 1 and "of" not in words and (is_last or has_word_of_kind("key_first", words[:1])):
+        noun = words[-2 if is_last else -1]
+        if make_singular(noun) == noun:  # `visits_number` counts
+            return True
+    is_code = _CODE_NAME.fullmatch(words[-1]) or has_word_of_kind("key", words[-1:])
+    return bool(is_code) or has_word_of_kind("key_anywhere", words)
+
+
+def _holds_codes(column: ColumnSchema) -> bool:
+    """Whether a column's numbers are all as long as those of phones, goods or people."""
+    samples = column.samples
+    lengths = {len(str(sample)) if isinstance(sample, int) else 0 for sample in samples}
+    return len(samples) > 2 and len(lengths) == 1 and min(lengths) >= _CODE_DIGITS
 
 
 def _detect_date_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
@@ -338,6 +353,8 @@ class _OutputMeaningReader:
         is_money = has_word_of_kind("money", words)
         if not measure and is_money:
             measure = find_unit_in_comment(table.comment)
+        if not measure and not is_money and _holds_codes(column):
+            return _Meaning("key")
         if (is_money and not measure) or ("per" in words and not _is_currency(measure)):
             return _Meaning("rate", stored=True)  # what is multiplied by it is no amount of its own unit
         year = has_word_of_kind("year", words) and not measure
