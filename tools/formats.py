@@ -55,7 +55,7 @@ _DATE_KINDS = list(_DATES)
 _SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£"}
 
 _LOOKED, _DATES_LOOKED = 1_000, 50  # rows whose values choose a format, and of these the texts that may be dates
-_MOST_COMPUTED, _MOST_STORED = 2, 6  # decimals of a computed number, and of one that a table holds
+_MOST_COMPUTED, _MOST_MEASURED, _MOST_STORED = 2, 3, 6  # decimals of a computed number, and of one of a table
 _DIGITS = 12  # that floats hold without noise: 497598.4200000017 is 497598.42
 _LONGEST = 15  # digits before the point that a float has
 _MOST_ZEROS = 100  # of a power of ten that is read
@@ -145,8 +145,10 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
         return ColumnFormat("key")
     is_likely_year = meaning.stored and not role and not measure and not has_word_of_kind("money", words)
     largest = max(map(abs, numbers))
-    most = _MOST_STORED if meaning.stored else _MOST_COMPUTED
-    if not meaning.stored and 0 < largest < 1:  # three significant digits
+    most = _MOST_COMPUTED
+    if meaning.stored:
+        most = _MOST_MEASURED if _is_unit(measure) else _MOST_STORED
+    if most < _MOST_STORED and 0 < largest < 1:  # three significant digits
         most = min(10, _MOST_COMPUTED - math.floor(math.log10(largest)))
     decimals = 0 if is_whole else max(_count_decimal_places(number, most) for number in floats)
     if (is_whole and (is_year or is_likely_year)) or role == "year":  # such as a mean

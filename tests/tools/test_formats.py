@@ -131,6 +131,8 @@ def written(sql: str, cell: Any) -> str:
         ("SELECT AVG(paid) AS share FROM orders", 0.12345, "0.123"),
         # Decimals: of what is stored all, of what is computed a few, and never a zero that is none.
         ("SELECT latitude FROM orders", 52.520008, "52.520008"),
+        ("SELECT weight_kg FROM orders", 100.485183, "100.485\N{NO-BREAK SPACE}kg"),
+        ("SELECT weight_kg FROM orders", 0.00485183, "0.00485\N{NO-BREAK SPACE}kg"),
         ("SELECT AVG(latitude) AS a FROM orders", 52.520008, "52.52"),
         ("SELECT AVG(latitude) AS a FROM orders", 0.00012345, "0.000123"),
         ("SELECT ROUND(AVG(latitude), 4) AS a FROM orders", 52.5201, "52.5201"),
