@@ -963,3 +963,11 @@ def test_the_best_is_the_most_unless_the_question_asks_for_the_best(
     rows = sorted(rows, key=lambda row: int(row[1] or 0), reverse="DESC" in order) if "sales" in order else rows
     sql = f"SELECT year, sales, tax FROM years ORDER BY {order}"
     assert (fill(say, rows, ("year", "sales", "tax"), sql=sql, question=question) is not None) is used
+
+
+def test_a_year_that_is_a_text_is_the_name_of_its_row() -> None:
+    rows, forms = (("2022", 40), ("2023", 70)), (ColumnFormat("year"), ColumnFormat("number"))
+    sql = "SELECT strftime('%Y', day) AS year, sum(total) AS revenue FROM orders GROUP BY 1 ORDER BY 1"
+    for say, used in (("In 2022 revenue was {revenue.first}.", True), ("In 2022 revenue was {revenue.last}.", False)):
+        filled = fill(say, rows, ("year", "revenue"), sql=sql, question="Revenue since 2022", forms=forms)
+        assert (filled is not None) is used
