@@ -32,7 +32,7 @@ from .sql.parse import return_default_if_unparsable
 from .sql.query import Query
 from .sql.scope import is_aggregate_call
 from .terminal import sanitize_text
-from .words import match_time, split_name_into_words, stem_name, stems
+from .words import make_singular, match_time, split_name_into_words, stem_name, stems
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -55,12 +55,14 @@ _DATE_KINDS = list(_DATES)
 _SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£"}
 
 _LOOKED, _DATES_LOOKED = 1_000, 50  # rows whose values choose a format, and of these the texts that may be dates
-_MOST_COMPUTED, _MOST_STORED = 2, 6  # decimals of a computed number, and of one that a table holds
+_MOST_COMPUTED, _MOST_MEASURED, _MOST_STORED = 2, 3, 6  # decimals of a computed number, and of one of a table
 _DIGITS = 12  # that floats hold without noise: 497598.4200000017 is 497598.42
 _LONGEST = 15  # digits before the point that a float has
 _MOST_ZEROS = 100  # of a power of ten that is read
 _YEARS, _LIKELY_YEARS = range(1000, 3000), range(1700, 2101)  # with a name that says so, and without
 
+_CODE_NAME = re.compile(r".*(?:code|nummer)|(?:\w{4,})?nr")  # such as zipcode, Kundennummer and ArtikelNr
+_CODE_DIGITS = 8  # from which numbers of one length are codes
 _CODE_BESIDE = re.compile(r"(?<=[^\W\d_])(?=-?\d)|(?<=\d)(?=[^\W\d_])")  # a currency's letters at a number
 
 
@@ -129,20 +131,24 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
     texts = [value for value in cells[:_DATES_LOOKED] if isinstance(value, str)]
     numbers = [value for value in cells if isinstance(value, int | float)]
     floats = [number for number in numbers if isinstance(number, float)]
+    role, measure = meaning.role, meaning.measure
+    is_year = role == "year" or (not role and has_word_of_kind("year", words))
     if texts and not numbers:
-        return ColumnFormat(_detect_date_kind(words, texts))
+        are_years = is_year and all(text.isdecimal() and int(text) in _YEARS for text in texts)
+        return ColumnFormat("year" if are_years else _detect_date_kind(words, texts))
     if not numbers or len(numbers) < len(cells) or not all(map(math.isfinite, floats)):
         return PLAIN
-    role, measure, is_whole = meaning.role, meaning.measure, all(map(float.is_integer, floats))
+    is_whole = all(map(float.is_integer, floats))
     if role == "flag" and set(numbers) <= {0, 1}:
         return ColumnFormat("boolean")
     if role == "key" or (not role and _is_key_name(words)):
         return ColumnFormat("key")
-    is_year = role == "year" or (not role and has_word_of_kind("year", words))
     is_likely_year = meaning.stored and not role and not measure and not has_word_of_kind("money", words)
     largest = max(map(abs, numbers))
-    most = _MOST_STORED if meaning.stored else _MOST_COMPUTED
-    if not meaning.stored and 0 < largest < 1:  # three significant digits
+    most = _MOST_COMPUTED
+    if meaning.stored:
+        most = _MOST_MEASURED if _is_unit(measure) else _MOST_STORED
+    if most < _MOST_STORED and 0 < largest < 1:  # three significant digits
         most = min(10, _MOST_COMPUTED - math.floor(math.log10(largest)))
     decimals = 0 if is_whole else max(_count_decimal_places(number, most) for number in floats)
     if (is_whole and (is_year or is_likely_year)) or role == "year":  # such as a mean
@@ -167,8 +173,21 @@ def _count_decimal_places(number: float, limit: int) -> int:
 
 
 def _is_key_name(words: Sequence[str]) -> bool:
-    is_numbered = len(words) > 1 and words[-1] in ("number", "no")
-    return is_numbered or has_word_of_kind("key", words[-1:]) or has_word_of_kind("key_anywhere", words)
+    """Whether a name is that of a key or code."""
+    is_last = words[-1] in ("number", "no")
+    if len(words) > 1 and "of" not in words and (is_last or has_word_of_kind("key_first", words[:1])):
+        noun = words[-2 if is_last else -1]
+        if make_singular(noun) == noun:  # `visits_number` counts
+            return True
+    is_code = _CODE_NAME.fullmatch(words[-1]) or has_word_of_kind("key", words[-1:])
+    return bool(is_code) or has_word_of_kind("key_anywhere", words)
+
+
+def _holds_codes(column: ColumnSchema) -> bool:
+    """Whether a column's numbers are all as long as those of phones, goods or people."""
+    samples = column.samples
+    lengths = {len(str(sample)) if isinstance(sample, int) else 0 for sample in samples}
+    return len(samples) > 2 and len(lengths) == 1 and min(lengths) >= _CODE_DIGITS
 
 
 def _detect_date_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
@@ -312,6 +331,8 @@ class _OutputMeaningReader:
                 return _Meaning("year" if isinstance(node, exp.Year) or node.name.upper() == "YEAR" else "count")
             case exp.Select() if len(node.expressions) == 1:
                 return self.read_meaning(node.expressions[0].unalias())
+            case exp.TimeToStr() if node.text("format") == "%Y":
+                return _Meaning("year")
             case _ if isinstance(node, _UNCHANGED):
                 return self.read_meaning(node.this)
             case _ if isinstance(node, _COUNTS):
@@ -334,6 +355,8 @@ class _OutputMeaningReader:
         is_money = has_word_of_kind("money", words)
         if not measure and is_money:
             measure = find_unit_in_comment(table.comment)
+        if not measure and not is_money and _holds_codes(column):
+            return _Meaning("key")
         if (is_money and not measure) or ("per" in words and not _is_currency(measure)):
             return _Meaning("rate", stored=True)  # what is multiplied by it is no amount of its own unit
         year = has_word_of_kind("year", words) and not measure

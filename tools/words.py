@@ -319,6 +319,9 @@ ISO_TIME = re.compile(
 )
 """A year, a month, a day or a time as ISO 8601 writes it."""
 
+QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
+"""A quarter of a year, as in `2024-Q1`."""
+
 
 def match_time(text: str, least: str = "day", *, whole: bool = True) -> re.Match[str] | None:
     """Return the match of a text, or its beginning, that is a month, a day or a time; or None."""

@@ -26,7 +26,7 @@ from ...tools.formats import (
 from ...tools.labels import Labels
 from ...tools.measures import find_measure
 from ...tools.sql import COUNT, ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
-from ...tools.words import humanize_name
+from ...tools.words import QUARTER, humanize_name
 from ..advice import call_with_fallback, with_fallback
 from ..records import AnswerRecord, Note, PlainCell, PlainResult, Readings
 
@@ -106,9 +106,17 @@ _PLURAL = re.compile(r"[a-z]{3,}[^\W\daisuw]s")
 _PERIODS: dict[FormatKind, str] = {"month": "month", "year": "year", "date": "date", "minute": "time", "second": "time"}
 
 
+def _find_period(form: ColumnFormat, cells: Sequence[PlainCell]) -> str:
+    """Return what the times in a column are called; empty if it has none. Quarters have no format of their own."""
+    are_quarters = form.kind == "text" and all(QUARTER.fullmatch(str(cell)) for cell in cells)
+    return "quarter" if are_quarters else _PERIODS.get(form.kind, "")
+
+
 def _phrase_series(result: PlainResult, looks: ColumnDisplay) -> str:
     """Return a sentence about numbers over time; empty if the result is not a time series."""
-    times = [place for place, form in enumerate(looks.formats) if form.kind in _PERIODS]
+    columns = zip(looks.formats, zip(*result.rows, strict=True), strict=True)
+    periods = [_find_period(form, cells) for form, cells in columns]
+    times = [place for place, period in enumerate(periods) if period]
     measures = [name for name, form in zip(looks.meanings, looks.formats, strict=True) if form.kind in _MEASURES]
     if len(times) != 1 or len(measures) != len(looks.meanings) - 1 or len(measures) > _NAMES_IN_WORDS:
         return ""
@@ -117,7 +125,7 @@ def _phrase_series(result: PlainResult, looks: ColumnDisplay) -> str:
     if len(order) < len(points):
         return ""
     form, labels = looks.formats[times[0]], looks.labels
-    count = labels.say(_PERIODS[form.kind], len(points))
+    count = labels.say(periods[times[0]], len(points))
     count = labels.say("the_first", count=count) if result.truncated else count
     first, last = (format_cell(point, form) for point in (order[0], order[-1]))
     return capitalize(labels.say("series", measures=labels.join(measures), count=count, first=first, last=last))
@@ -239,7 +247,10 @@ def build_display(
         if heading.counted and heading.words == f"number of {heading.counted}":
             return replace(heading, words=labels.say("number_of", things=heading.counted))
         if heading.words != plain_name:  # the meaning of an expression, in English
-            return heading if labels.are_english else replace(heading, words=plain_name)
+            told = labels.translate(heading.words)
+            # Its other words are those of names.
+            is_told = {*told.split()} & {*heading.words.split()} <= {*re.findall(r"\w+", plain_name)}
+            return replace(heading, words=told if labels.are_english or is_told else plain_name)
         words = [word for word in plain_name.split() if find_measure(word) != form.measure]
         short = " ".join(words) if form.measure and " " not in column else ""
         return replace(heading, words=short) if short and short.replace(" ", "_") not in result.columns else heading

@@ -254,8 +254,8 @@ def _find_named_rows(template: str, result: PlainResult, formats: Sequence[Colum
     rows_by_name: dict[str, set[int]] = {}
     for number, row in enumerate(result.rows):
         for cell, form in zip(row, formats, strict=True):
-            if form.kind == "text":
-                rows_by_name.setdefault(str(cell or ""), set()).add(number)
+            if isinstance(cell, str) and form.kind in ("text", "year"):
+                rows_by_name.setdefault(cell, set()).add(number)
     text = _spell_words(template)
     text += " ".join(map(make_singular, text.split())) + " "  # cooks are those of the role `cook`
     folded_text = text.casefold()

@@ -33,15 +33,16 @@ from ..records import PlainCell, PlainResult
 GAP = "\0"
 """Stands for a place where the words around it are looked at."""
 
-Ranking = Literal["high", "low", "either", "late", "early"]
-_RANKINGS: dict[Ranking, set[str]] = {
-    "high": {"max"},
-    "low": {"min"},
-    "either": {"max", "min"},
-    "late": {"max"},
-    "early": {"min"},
+Ranking = Literal["high", "low", "best", "worst", "late", "early"]
+_RANKINGS: dict[Ranking, str] = {
+    "high": "max",
+    "low": "min",
+    "best": "max",
+    "worst": "min",
+    "late": "max",
+    "early": "min",
 }
-"""Words that say why some rows are named and others are not, and the ends that they are of."""
+"""Words that say why some rows are named and others are not, and the end that they are of."""
 
 _TIMES: tuple[Ranking, ...] = ("late", "early")
 _OPPOSITES: dict[str, str] = {"max": "min", "min": "max"}
@@ -275,44 +276,52 @@ class ComparingSentence:
 
     def _has_true_superlatives(self, ranking: Ranking) -> bool:
         """Whether the cells beside a superlative are the extremes, or in the rows of the extremes."""
-        has_label = False
+        end = self._find_end(ranking)
         for number, (words, _) in enumerate(self.clauses):
             if not any(word not in self._name_words and self._is_of_kind(word, ranking) for word in words):
                 continue
             around = [placeholders for _, placeholders in (*self.clauses[number:], *self.clauses[number::-1])]
             near = next((cells for places in around if (cells := [each for each in places if each.column >= 0])), [])
             by_time = ranking in _TIMES
-            if not by_time and not self._is_extreme_of_measure(words, near, _RANKINGS[ranking]):
+            told = ({place.column for place in places if place in self.numbers} for places in around)
+            meant = self._find_measures(words) or next(filter(None, told), set[int]())
+            if not by_time and not self._is_extreme_of_measure(meant, near, end):
                 return False
             is_ordered = self.table.query.order and not self.table.query.filtered_extremes
             if is_ordered and any(placeholder.is_list for placeholder in near):
                 # `from the lowest to the highest: {name}` tells the order.
                 first: Ranking = next(each for word in self.words for each in _RANKINGS if self._is_of_kind(word, each))
-                if self.table.find_order(by_time=by_time) in {*_OPPOSITES} - _RANKINGS[first]:
+                if self.table.find_order(by_time=by_time) == _OPPOSITES[self._find_end(first)]:
                     return False
                 continue
-            ends = [self.table.find_extremes(place, by_time=by_time) for place in near]
-            # Named first, the best are those that the query puts first; after them the worst may be named.
-            order = {self.table.find_order()} - {""} if ranking == "either" and not has_label else set[str]()
-            if (order or _RANKINGS[ranking]).isdisjoint(set[str]().union(*ends)):
+            if not any(end in self.table.find_extremes(place, by_time=by_time) for place in near):
                 return False
-            has_label = True
         return True
 
-    def _is_extreme_of_measure(self, words: Iterable[str], near: Sequence[Placeholder], picks: set[str]) -> bool:
+    def _find_end(self, ranking: Ranking) -> str:
+        """Return the end that a ranking's words are of; what is best is what the question has ordered so."""
+        order, asked = self.table.find_order(), _list_words(self.question)
+        for kind in ("best", "worst") if ranking in ("best", "worst") and order else ():
+            if any(self._is_of_kind(word, kind) for word in asked):
+                return order if ranking == kind else _OPPOSITES[order]
+        return _RANKINGS[ranking]
+
+    def _is_extreme_of_measure(self, meant: set[int], near: Sequence[Placeholder], end: str) -> bool:
         """Whether the rows beside a superlative are an extreme of the measure that it is of, as in `most ports`."""
         table, numbers = self.table, {place.column for place in self.numbers}
-        if table.has_single_row or table.query.limit is not None or len(table.measures) < 2:
+        if table.has_single_row or len(table.measures) < 2:
             return True
-        meant = self._find_measures(words)
         by = {place.by for place in near if place in self.labels and place.pick in _OPPOSITES}
         if by and not by & (numbers | meant):
             return False
-        ends = [{*table.find_extreme_rows(column, pick)} for column in meant for pick in picks]
-        return not meant or any(
-            place.column in meant or (place in self.labels and any(rows.issuperset(place.rows) for rows in ends))
+        ends = [{*table.find_extreme_rows(column, end)} for column in meant]
+        # What is best at is not known of several measures, if none is told.
+        return any(
+            rows.issuperset(place.rows)
+            for rows in ends
             for place in near
-        )
+            if place.column in meant or place in self.labels
+        ) or not (meant or self._has("best") or self._has("worst"))
 
     def _find_measures(self, words: Iterable[str]) -> set[int]:
         """Return the measures that all words can be of that name one; empty if there are none."""
@@ -349,7 +358,7 @@ class ComparingSentence:
         return not self.numbers or "" in self._functions or ({"averages"} & said or said) <= self._functions
 
     def _names_own_columns(self) -> bool:
-        """Whether no number stands where the words name another column, as in `price: {quantity}`."""
+        """Whether no number stands where the words name another column: `price: {quantity}`, `{rows} sales`."""
         before, *pieces = _split_at_gaps(_list_words(self.claims))
         for place, following in zip(self.places, pieces, strict=True):
             if place in self.labels:
@@ -357,11 +366,16 @@ class ComparingSentence:
                 continue
             noun = [*takewhile(lambda word: word not in _STOPS | STOP_WORDS, following)][:2]
             clause = [*takewhile(lambda word: word not in _STOPS, following)]
-            named = self._find_measures(noun) or self._find_measures(before)
-            if named and place.column in self.table.measures and place.column not in named:
+            # The rows are what the noun behind their number says: `customers in {rows} countries` are no customers.
+            named = self._find_measures(noun) or self._find_measures([] if place.column < 0 and noun else before)
+            if named and place.column in {-1, *self.table.measures} - named:
                 return False
             before = following[len(clause if len(clause) < len(following) else noun) :]
-        return True
+        # Of `Es gibt {rows} Kunden` nothing tells whether each row is one, or counts some.
+        counts = self.table.measures and self.table.query.find(exp.Group) and self.table.query.find(exp.Count)
+        stems = {stem for name in self.table.result.columns for stem in stem_name(name)}
+        is_told = any(place.column >= 0 for place in self.places)
+        return is_told or not counts or not stems.isdisjoint(map(stem_word, _list_words(self.text)))
 
     def _do_extremes_match_words(self) -> bool:
         """Whether words such as `highest` and `lowest` come in the order of their cells."""

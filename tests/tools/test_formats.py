@@ -46,6 +46,9 @@ ORDERS = TableSchema(
         ColumnSchema("day", "TEXT", "time"),
         ColumnSchema("phone", "INTEGER", "number"),
         number("year"),
+        number("upc", samples=(12345678905, 42345678901, 52345678907)),
+        number("revenue", samples=(12345678905, 42345678901, 52345678907)),
+        number("crowd", samples=(12345678, 4234567, 52345678)),
     ),
 )
 
@@ -69,6 +72,17 @@ def written(sql: str, cell: Any) -> str:
         ("SELECT phone FROM orders", 4930123456, "4930123456"),
         ("SELECT 40210 AS zip_code FROM orders", 40210, "40210"),
         ("SELECT plot_no FROM orders", 1000, "1000"),
+        ("SELECT 40210 AS Kundennummer FROM orders", 40210, "40210"),
+        ("SELECT 40210 AS ArtikelNr FROM orders", 40210, "40210"),
+        ("SELECT 40210 AS barcode FROM orders", 40210, "40210"),
+        ("SELECT 40210 AS codigo_cliente FROM orders", 40210, "40210"),
+        ("SELECT 40210 AS numero_clientes FROM orders", 40210, "40,210"),
+        ("SELECT 40210 AS visits_number FROM orders", 40210, "40,210"),
+        # Numbers that are all of many digits are codes, if no name says that they are money.
+        ("SELECT upc FROM orders", 12345678905, "12345678905"),
+        ("SELECT COUNT(upc) AS n FROM orders", 12345, "12,345"),
+        ("SELECT revenue FROM orders", 12345678905, "12,345,678,905"),
+        ("SELECT crowd FROM orders", 12345678, "12,345,678"),
         ("SELECT MAX(plot_no) AS last FROM orders", 1000, "1000"),
         ("SELECT COUNT(plot_no) AS plot_no FROM orders", 1000, "1,000"),
         ("SELECT SUM(quantity) AS ordered_no FROM orders", 1000, "1,000"),
@@ -86,7 +100,7 @@ def written(sql: str, cell: Any) -> str:
         ("SELECT AVG(year) AS founded FROM orders", 1904.0, "1904"),
         ("SELECT ROUND(AVG(year), 1) AS founded FROM orders", 1904.3, "1904.3"),
         ("SELECT SUM(year) AS founded FROM orders", 3809, "3,809"),
-        ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS y FROM orders", 2024, "2,024"),
+        ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS y FROM orders", 2024, "2024"),
         ("SELECT CAST(strftime('%Y', day) AS INTEGER) AS year FROM orders", 2024, "2024"),
         # Counts are numbers whatever they are called, and what they count.
         ("SELECT COUNT(DISTINCT customer_id) AS customer_id FROM orders", 2024, "2,024"),
@@ -117,6 +131,8 @@ def written(sql: str, cell: Any) -> str:
         ("SELECT AVG(paid) AS share FROM orders", 0.12345, "0.123"),
         # Decimals: of what is stored all, of what is computed a few, and never a zero that is none.
         ("SELECT latitude FROM orders", 52.520008, "52.520008"),
+        ("SELECT weight_kg FROM orders", 100.485183, "100.485\N{NO-BREAK SPACE}kg"),
+        ("SELECT weight_kg FROM orders", 0.00485183, "0.00485\N{NO-BREAK SPACE}kg"),
         ("SELECT AVG(latitude) AS a FROM orders", 52.520008, "52.52"),
         ("SELECT AVG(latitude) AS a FROM orders", 0.00012345, "0.000123"),
         ("SELECT ROUND(AVG(latitude), 4) AS a FROM orders", 52.5201, "52.5201"),

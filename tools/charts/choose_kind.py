@@ -19,7 +19,7 @@ from typing import TypeAlias, get_args
 from ..database.table import Cell, PlainCell
 from ..formats import PLAIN_NUMBER, ColumnFormat, choose_column_formats, format_cell
 from ..terminal import sanitize_text
-from ..words import ISO_TIME, humanize_name, split_name, stem_english_word
+from ..words import ISO_TIME, QUARTER, humanize_name, split_name, stem_english_word
 from .chart import Chart, ChartAxis, ChartMark, Kind, Scale, TimeUnit
 from .wish import ChartRequest
 
@@ -50,7 +50,6 @@ _PARTS = {"month": (1, 12), "quarter": (1, 4), "weekday": (0, 7), "day": (1, 31)
 _NO_NUMBER = frozenset({"nan", "infinity", "-infinity", "inf", "-inf"})
 
 _BLOB = re.compile(r"x'(?:[0-9A-Fa-f]{2})*'")
-_QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
 
 _LARGEST = 1e300  # of numbers that are drawn: a difference of larger ones may be no number
 
@@ -417,7 +416,7 @@ def _classify_cells(words: Sequence[str], cells: Cells, form: ColumnFormat) -> t
 
 def _parse_time(text: str) -> tuple[str, TimeUnit] | None:
     """Return a point in time and its unit; None if the text is not a time."""
-    if quarter := _QUARTER.fullmatch(text):
+    if quarter := QUARTER.fullmatch(text):
         return f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}-01T00:00:00", "quarter"
     match = ISO_TIME.fullmatch(text)
     units: tuple[TimeUnit, ...] = ("year", "month", "date", "second")

@@ -53,6 +53,7 @@ _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Max: "the largest",
     exp.GroupConcat: "one text of every",
 }
+_TIME_AGGREGATES = _AGGREGATES | {exp.Min: "the earliest", exp.Max: "the latest"}
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Lower: "{} in lower case",
     exp.Upper: "{} in upper case",
@@ -355,7 +356,9 @@ class QueryExplainer:
         if isinstance(node, exp.Sum) and words.startswith("total"):
             return f"the sum of {words}{separation}"
         of = "of " if not isinstance(inner.unnest(), exp.Column) else ""
-        return f"{_AGGREGATES[type(node)]} {of}{words}{separation}"
+        column = self.query.column(inner.unnest())
+        words_of_kind = _TIME_AGGREGATES if column is not None and column.schema.kind == "time" else _AGGREGATES
+        return f"{words_of_kind[type(node)]} {of}{words}{separation}"
 
     def _describe_arithmetic(self, node: exp.Expr) -> str:
         sides = (node.this, node.args["expression"])
@@ -452,7 +455,10 @@ class QueryExplainer:
         if isinstance(node, exp.Connector) and not negated:
             return self._describe_and_or(node)
         if isinstance(node, exp.Exists):
-            return f"there is {'no' if negated else 'a'} row among ({self.describe_query(node.this)})"
+            rows = self.describe_query(node.this).removeprefix("1 from ")
+            if isinstance(node.parent, exp.Select | exp.Alias):
+                return f"there is a row of {rows}"
+            return f"there is {'no' if negated else 'a'} row among ({rows})"
         if isinstance(node, exp.In):
             return self._describe_in_condition(node, negated)
         if isinstance(node, exp.Between):

@@ -66,6 +66,9 @@ def test_a_list_of_rows_names_its_columns_in_order() -> None:
         (words("month, revenue, orders", *MONTHS[::-1]),
          "Revenue and orders for 12 months, January 2023 to December 2023."),
         (words("year, revenue", (2022, 5), (2024, 6)), "Revenue for 2 years, 2022 to 2024."),
+        (words("year, revenue", ("2022", 5), ("2024", 6)), "Revenue for 2 years, 2022 to 2024."),
+        (words("plz, customers", ("1010", 5), ("1020", 6)), "Customers by plz, 2 rows."),
+        (words("q, revenue", ("2022-Q3", 5), ("2022-Q4", 6)), "Revenue for 2 quarters, 2022-Q3 to 2022-Q4."),
         (words("day, revenue", ("2023-01-05", 5), ("2023-01-07", 6), truncated=True),
          "Revenue for the first 2 dates, 5 Jan 2023 to 7 Jan 2023."),
         (words("month, revenue", ("2023-01", 5), ("2023-01", 6)), "Revenue by month, 2 rows."),
@@ -187,7 +190,17 @@ def test_the_first_of_the_rows_that_a_limit_lets_through_is_the_first_of_more(li
     assert phrase_result(result, build_display(query, result)) == f"First{of} by trips: Lyon, 3."
 
 
-def test_a_heading_has_no_english_meaning_in_a_german_answer() -> None:
-    query = Query.of("SELECT city, AVG(price) FROM rides GROUP BY city", "sqlite")
-    result = PlainResult(("city", "AVG(price)"), (("Lyon", 3), ("Metz", 4)))
-    assert [build_display(query, result, locale).words[1] for locale in ("", "de")] == ["average price", "avg(price)"]
+@pytest.mark.parametrize(
+    ("output", "english", "german"),
+    [
+        ("AVG(price)", "average price", "Durchschnitt von price"),
+        ("MAX(day)", "latest day", "spätester Wert von day"),
+        ("SUM(price * 2)", "total of price times 2", "sum(price * 2)"),
+        ("EXISTS(SELECT 1 FROM rides)", "there is a row of rides", "exists(select 1 from rides)"),
+    ],
+)
+def test_a_heading_has_no_english_meaning_in_a_german_answer(output: str, english: str, german: str) -> None:
+    day, price = ColumnSchema("day", "DATE", "time"), ColumnSchema("price", "REAL", "number")
+    query = read(f"SELECT {output} FROM rides", Schema("shop", (TableSchema("rides", (day, price)),)))
+    result = PlainResult((output,), ((1,),))
+    assert [build_display(query, result, locale).words[0].lower() for locale in ("", "de")] == [english, german.lower()]

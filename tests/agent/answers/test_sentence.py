@@ -921,3 +921,53 @@ def test_a_unit_that_a_columns_name_gives_may_be_said() -> None:
     assert fill("It was {delay_min} minutes.", rows, columns, sql=sql, forms=forms) == "It was 44 minutes."
     assert fill("It was {delay_min} km.", rows, columns, sql=sql, forms=forms) is None
     assert fill("It was built {built_year} years ago.", rows, columns, sql=sql, forms=forms) is None
+
+
+@pytest.mark.parametrize(
+    ("say", "used"),
+    [
+        ("There are {rows} customers.", False),
+        ("{rows} new customers live in {country.first}.", False),
+        ("The number of customers is {rows}.", False),
+        ("Es gibt {rows} Kunden.", False),
+        ("There are {rows} countries.", True),
+        ("Customers live in {rows} countries.", True),
+        ("Kunden gibt es in {rows} Ländern, vorn liegt {country.first}.", True),
+    ],
+)
+def test_rows_are_not_what_their_column_counts(say: str, used: bool) -> None:
+    rows, columns = (("France", 5), ("Spain", 2)), ("country", "customers")
+    sql = "SELECT country, count(*) AS customers FROM customer GROUP BY country ORDER BY customers DESC"
+    assert (fill(say, rows, columns, sql=sql, question="Customers by country") is not None) is used
+
+
+@pytest.mark.parametrize(
+    ("say", "question", "order", "used"),
+    [
+        ("The best year was {year.first}, with {sales.first}.", "Sales by year", "year", False),
+        ("Das beste Jahr war {year@sales.max} mit {sales.max}.", "Sales by year", "year", True),
+        ("The worst year was {year@sales.max}.", "Sales by year", "year", False),
+        ("The worst year was {year@sales.min}.", "Sales by year", "year", False),  # of which measure?
+        ("The worst year was {year@sales.min}, with {sales.min}.", "Sales by year", "year", True),
+        ("{year.first} had the best tax: {tax.first}.", "Which year was best?", "sales DESC", False),
+        ("{year.first} was best: {tax.first}.", "Which year was best?", "sales DESC LIMIT 3", False),
+        ("{year.first} was best: {sales.first}.", "Which year was best?", "sales DESC LIMIT 3", True),
+        ("The worst is {year.first}: {sales.first}.", "The 3 best years", "sales DESC LIMIT 3", False),
+        ("The best is {year.first}: {sales.first}.", "Which year had the best rank?", "sales", True),
+    ],
+)
+def test_the_best_is_the_most_unless_the_question_asks_for_the_best(
+    say: str, question: str, order: str, used: bool
+) -> None:
+    rows: Rows = (("2021", 40, 9), ("2022", 70, 5), ("2023", 60, 7))
+    rows = sorted(rows, key=lambda row: int(row[1] or 0), reverse="DESC" in order) if "sales" in order else rows
+    sql = f"SELECT year, sales, tax FROM years ORDER BY {order}"
+    assert (fill(say, rows, ("year", "sales", "tax"), sql=sql, question=question) is not None) is used
+
+
+def test_a_year_that_is_a_text_is_the_name_of_its_row() -> None:
+    rows, forms = (("2022", 40), ("2023", 70)), (ColumnFormat("year"), ColumnFormat("number"))
+    sql = "SELECT strftime('%Y', day) AS year, sum(total) AS revenue FROM orders GROUP BY 1 ORDER BY 1"
+    for say, used in (("In 2022 revenue was {revenue.first}.", True), ("In 2022 revenue was {revenue.last}.", False)):
+        filled = fill(say, rows, ("year", "revenue"), sql=sql, question="Revenue since 2022", forms=forms)
+        assert (filled is not None) is used

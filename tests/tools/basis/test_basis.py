@@ -169,7 +169,7 @@ def told(schema: Schema, sql: str, question: str = "orders of 2023") -> list[str
         ("ordered_on < date('2023-01-01', '+1 year')",
          "Only where “ordered_on < DATE('2023-01-01', '+1 year')” (from “2023”)."),
         ("ordered_on > (SELECT MIN(shipped_on) FROM orders)",
-         "Only where ordered on is more than (the smallest shipped on from orders) (from “orders”)."),
+         "Only where ordered on is more than (the earliest shipped on from orders) (from “orders”)."),
     ],
 )  # fmt: skip
 def test_only_what_the_range_says_is_left_to_it(schema: Schema, condition: str, line: str) -> None:
