@@ -161,7 +161,7 @@ def fill_sentence(
     if not (
         all(texts)
         and _has_only_source_numbers(template, known_text, language, " ".join(map(humanize_name, result.columns)))
-        and all(placed_rows <= rows for rows in named_rows.values())
+        and all(placed_rows <= rows or name in known_text for name, rows in named_rows.items())
         and _has_only_known_times(template, exact_text, language)
         and sentence.is_supported()
     ):

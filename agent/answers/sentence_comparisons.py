@@ -276,9 +276,13 @@ class ComparingSentence:
 
     def _has_true_superlatives(self, ranking: Ranking) -> bool:
         """Whether the cells beside a superlative are the extremes, or in the rows of the extremes."""
-        end = self._find_end(ranking)
+        end, known = self._find_end(ranking), self._name_words
+        if not self.table.measures and all(place.is_list or self.table.has_single_row for place in self.places):
+            asked = _list_words(self.question)
+            if {kind for kind in _RANKINGS if any(self._is_of_kind(word, kind) for word in asked)} == {ranking}:
+                known = known.union(asked)  # all that came out is what was asked for
         for number, (words, _) in enumerate(self.clauses):
-            if not any(word not in self._name_words and self._is_of_kind(word, ranking) for word in words):
+            if not any(word not in known and self._is_of_kind(word, ranking) for word in words):
                 continue
             around = [placeholders for _, placeholders in (*self.clauses[number:], *self.clauses[number::-1])]
             near = next((cells for places in around if (cells := [each for each in places if each.column >= 0])), [])
