@@ -74,6 +74,7 @@ class ReadingResult:
 
     rows: Rows
     truncated: bool = False
+    formats: Sequence[ColumnFormat] = ()  # of its columns, where they are known
 
 
 def compare_readings(
@@ -89,7 +90,7 @@ def compare_readings(
     if same_result(base.rows, other.rows, ordered=ordered):
         difference = ""
     else:
-        difference = _describe_row_difference(base.rows, other.rows, Labels(locale))
+        difference = _describe_row_difference(base, other.rows, Labels(locale))
     return Outcome(**vars(rival), says=difference)
 
 
@@ -108,15 +109,17 @@ def _say_place(limit: int, more: int, labels: Labels) -> str:
     return labels.say("sharing_last" if limit > 1 else "sharing_first", more)
 
 
-def _describe_row_difference(base: Rows, other: Rows, labels: Labels) -> str:
+def _describe_row_difference(result: ReadingResult, other: Rows, labels: Labels) -> str:
+    base, forms = result.rows, result.formats
     if len(other) == 1 and len(other[0]) == 1:
         before = base[0][0] if len(base) == 1 and len(base[0]) == 1 else None
-        return format_short_cell(other[0][0], before, labels.locale)
+        return format_short_cell(other[0][0], before, labels.locale, forms[0] if len(forms) == 1 else None)
     if not other:
         return labels.say("without_rows")
     if len(base) == len(other) == 1 and len(base[0]) == len(other[0]):
-        changes = [(after, before) for before, after in zip(base[0], other[0], strict=True) if before != after]
-        return ", ".join(format_short_cell(after, before, labels.locale) for after, before in changes)
+        cells = zip(base[0], other[0], forms or (None,) * len(base[0]), strict=True)
+        changes = (format_short_cell(cell, old, labels.locale, form) for old, cell, form in cells if cell != old)
+        return ", ".join(changes)
     cells = label_cells(cell for rows in (base, other) for row in rows for cell in row)
     old = Counter(tuple(cells[cell] for cell in row) for row in base)
     new = Counter(tuple(cells[cell] for cell in row) for row in other)
@@ -128,10 +131,12 @@ def _describe_row_difference(base: Rows, other: Rows, labels: Labels) -> str:
     return labels.say("rows_instead", len(other), before=before)
 
 
-def format_short_cell(cell: Cell, other: Cell = None, locale: str = "") -> str:
+def format_short_cell(cell: Cell, other: Cell = None, locale: str = "", form: ColumnFormat | None = None) -> str:
     """Format a value in few characters, but different from the value `other`."""
     if cell is None:
         return Labels(locale).say("nothing")
+    if form is not None and form.kind in ("key", "year"):
+        return format_cell(cell, form, locale)
     if isinstance(cell, bool) or not isinstance(cell, int | float):
         return one_line(" ".join(str(cell).split()), _TEXT)
     short_text = _format_short_number(cell, locale)

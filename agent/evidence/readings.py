@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from ...tools.database.rendering.text import one_line
 from ...tools.errors import QueryError
+from ...tools.formats import choose_column_formats
 from ...tools.labels import Labels
 from ...tools.readings import (
     Agreement,
@@ -64,7 +65,9 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
     rivals = tuple(reading for reading in (meant, ties) if reading is not None)
     if not rivals:
         return Readings()
-    base, ordered = ReadingResult(result.rows, result.truncated), query is not None and bool(query.order)
+    formats = choose_column_formats(query, result.columns, result.rows, locale=locale)
+    base = ReadingResult(result.rows, result.truncated, formats)
+    ordered = query is not None and bool(query.order)
     trials = dict(_run_readings(rivals, run))
     pairs = ((rival, trial) for rival, trial in trials.items() if trial is not None)
     outcomes = (compare_readings(rival, base, trial, ordered, locale) for rival, trial in pairs)

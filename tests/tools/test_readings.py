@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
+from tableturn.tools.formats import ColumnFormat
 from tableturn.tools.readings import (
     AlternativeReading,
     Outcome,
@@ -48,6 +49,14 @@ def test_what_shares_the_last_place_is_counted(kestrel: Database) -> None:
 def test_what_reads_no_table_leaves_nothing_open(kestrel: Database) -> None:
     for sql in ("SELECT * FROM nowhere ORDER BY x LIMIT 1", "SELECT 1 UNION SELECT 2 ORDER BY 1 LIMIT 1"):
         assert make_tie_reading(read(sql, kestrel.schema())) is None
+
+
+def test_years_of_another_reading_are_written_as_years() -> None:
+    rival = AlternativeReading("meaning", "the last one", "", "SELECT 1")
+    base = ReadingResult(((2008,),), formats=(ColumnFormat("year"),))
+    outcome = compare_readings(rival, base, ReadingResult(((1999,),)), ordered=False)
+    assert outcome is not None
+    assert outcome.says == "1999"
 
 
 def test_the_line_says_what_changes_alone() -> None:
