@@ -586,7 +586,7 @@ class _LedgerCounter:
         key = " and ".join(self.query.text(link.condition) for link in single.links if link.condition is not None)
         if path.subject in self.distinct_sources and sums_for_each_row(path, single):
             table = self.name(path.subject)
-            self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material, ones=True))
+            self.joins.append(JoinCount(table, key, None, more, of, rows, material=material, ones=True))
             return
         table = " or ".join(map(self.name, single.repeating))
         for place, join in enumerate(self.joins[first:], first):  # others are those of other SELECTs
@@ -597,4 +597,4 @@ class _LedgerCounter:
                 counted = replace(join, repeated=more, in_groups=not is_whole)
                 self.joins[place] = replace(counted, material=material, immaterial=immaterial)
                 return
-        self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material, in_groups=not is_whole))
+        self.joins.append(JoinCount(table, key, None, more, of, rows, material=material, in_groups=not is_whole))
