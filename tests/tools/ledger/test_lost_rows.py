@@ -452,9 +452,17 @@ def test_who_has_nothing_counted_is_told_where_each_is_asked_for(sales: Database
 
 @pytest.mark.parametrize(
     ("question", "is_material"),
-    [("Umsatz für jedes product", True), ("ventas de cada product", True), ("Umsatz von product", False)],
+    [
+        ("Umsatz für jedes product", True),
+        ("ventas de cada product", True),
+        ("Umsatz von product", False),
+        ("Sales for all of the products", True),
+        ("ventas de todos los product", True),
+        ("Count all sales by product", False),
+        ("Sum it all up per product", False),
+    ],
 )
-def test_each_is_understood_in_other_languages(sales: Database, question: str, is_material: bool) -> None:
+def test_each_is_said_of_a_noun_in_some_languages(sales: Database, question: str, is_material: bool) -> None:
     sql = "SELECT p.id, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2 GROUP BY p.id"
     ledger = keep(sales, sql, question=question)
     assert any("no counted row" in said for said in ledger.list_facts(IN_ENGLISH, material=True)) is is_material
