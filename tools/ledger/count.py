@@ -531,12 +531,11 @@ class _LedgerCounter:
             return
         sources = [self.query.find_sources(term, path.scope) for term in terms]
         step = next((other for other in path.steps if all(refs == [other.source] for refs in sources)), None)
-        if step is None or step.source.table is None:
+        if step is None or (table := step.source.table) is None:
             return
         beyond = [step.source]
         for other in path.steps:
-            if any(before in beyond for before in other.before):
-                beyond.append(other.source)
+            beyond += [other.source] if any(before in beyond for before in other.before) else []
         if any(source in beyond[1:] for part in path.filters for source in part.sources):
             return  # how many of its rows are asked about is not known
         owner, parts = step.source, [part.node.copy() for part in path.filters if part.sources == (step.source,)]
@@ -553,8 +552,9 @@ class _LedgerCounter:
             self.not_counted.append(f"the rows of {self.name(owner)} that are left out: {reason}")
             return
         if (lost := to_int(rows) - groups) > 0:
-            table_names = (step.source.table.name, *(column.name for column in step.source.table.columns))
-            material = lost >= MATERIAL * to_int(rows) and asks_for_each(self.question, *table_names)
+            # Who refers to another row of the table names those that are referred to, as each manager.
+            columns = [c.name for c in table.columns if all(before.table is not table for before in step.before)]
+            material = lost >= MATERIAL * to_int(rows) and asks_for_each(self.question, table.name, *columns)
             names = (self.name(path.subject), write_condition(self.query, step), lost, 0, self.name(owner))
             self.joins.append(JoinCount(*names, to_int(rows), material=material, ones=True))
 
@@ -586,7 +586,7 @@ class _LedgerCounter:
         key = " and ".join(self.query.text(link.condition) for link in single.links if link.condition is not None)
         if path.subject in self.distinct_sources and sums_for_each_row(path, single):
             table = self.name(path.subject)
-            self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material, ones=True))
+            self.joins.append(JoinCount(table, key, None, more, of, rows, material=material, ones=True))
             return
         table = " or ".join(map(self.name, single.repeating))
         for place, join in enumerate(self.joins[first:], first):  # others are those of other SELECTs
@@ -597,4 +597,4 @@ class _LedgerCounter:
                 counted = replace(join, repeated=more, in_groups=not is_whole)
                 self.joins[place] = replace(counted, material=material, immaterial=immaterial)
                 return
-        self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material, in_groups=not is_whole))
+        self.joins.append(JoinCount(table, key, None, more, of, rows, material=material, in_groups=not is_whole))

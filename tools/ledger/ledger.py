@@ -20,10 +20,10 @@ class JoinCount:
 
     table: str  # where partners are looked up, as the schema spells it
     key: str  # the columns that the join compares
-    lost: int  # rows that find no partner
+    lost: int | None  # rows that find no partner; None if they are not counted
     repeated: int  # rows that are there once more than they should, because some have several partners
     of: str  # the table whose rows these are
-    rows: int  # its rows that come to the join
+    rows: int  # its rows that come to the join, or those that have partners if `lost` is None
     kept: bool = False  # whether rows without a partner stay in the result, as by a LEFT JOIN
     material: bool = False  # whether it may change the answer: it is about 1 % of the rows, or of the sum, or more
     examples: tuple[str, ...] = ()  # of lost rows the columns that the join compares, if asked for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from sqlglot import exp
 
@@ -21,6 +22,7 @@ _EACH = make_word_set(
     "each every all jede jeder jedes jeden jedem alle aller allen chaque tous toutes cada todos todas ogni tutti tutte"
     " elke ieder iedere каждый каждая каждого каждой каждом каждую все всех"
 )
+_BETWEEN = make_word_set("of the our der die den das de des les las los le la i gli unserer")
 
 
 def to_int(cell: Cell) -> int:
@@ -109,13 +111,10 @@ def find_sum(path: JoinPath) -> exp.Expr | None:
 
 
 def asks_for_each(question: str, *names: str) -> bool:
-    """Whether a question says "each" or "all", in some languages, of a table or its columns."""
+    """Whether a question says "each" or "all", in some languages, right before a table or its columns."""
     stems = {stem for name in names for stem in stem_name(name)}
-    question_words = words(question)
-    return any(
-        word.folded in _EACH and any(near.stem in stems for near in question_words[place + 1 : place + 4])
-        for place, word in enumerate(question_words)
-    )
+    said = [word for word in words(question) if word.folded not in _BETWEEN]
+    return any(word.folded in _EACH and noun.stem in stems for word, noun in pairwise(said))
 
 
 def list_visible_ctes(query: Query, select: exp.Expr) -> list[exp.Expr]:

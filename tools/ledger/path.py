@@ -452,20 +452,26 @@ def _compute_least_share(query: Query, scope: Scope, subject: QuerySource, links
 
 
 def _split_join_conditions(query: Query, scope: Scope) -> tuple[list[JoinEquality], list[QueryCondition]]:
-    """Return the equalities that join two sources, and all other conditions."""
-    links, others = [*_list_using_joins(scope)], list[QueryCondition]()
-    for condition in query.conditions(scope):
-        if condition.clause not in ("where", "on"):
-            continue
+    """Return the equalities that find partners in joins, and all other conditions."""
+    conditions = [condition for condition in query.conditions(scope) if condition.clause in ("where", "on")]
+    for condition in conditions:
         references = map(query.reference, query.find(exp.Column, within=condition.node))
         if any(reference is not None and reference.kind == "alias" for reference in references):
             raise NotCountedError("a condition uses the alias of an output column")
-        link = _read_join_equality(query, condition)
-        if link is None:
-            others.append(condition)
-        else:
-            links.append(link)
-    return links, others
+    read = [(condition, _read_join_equality(query, condition)) for condition in conditions]
+    equalities = [link for _, link in read if link is not None]
+    found = [link for link in equalities if not _is_beside_key(query, link, equalities)]
+    return [*_list_using_joins(scope), *found], [condition for condition, link in read if link not in found]
+
+
+def _is_beside_key(query: Query, link: JoinEquality, links: Sequence[JoinEquality]) -> bool:
+    """Whether an equality says which partners count, where others look them up by their whole key."""
+    sources = [source for source, _ in link.ends]
+    pairs = [other for other in links if other.get_other_source(sources[0]) is sources[1]]
+    keys = [(source, {*find_key(query, source)}) for source in sources]
+    whole = [(source, key) for source, key in keys if key and key <= {fold(pair.end(source).name) for pair in pairs}]
+    is_part = [fold(link.end(source).name) in key for source, key in whole]
+    return bool(is_part) and not any(is_part)
 
 
 def _list_using_joins(scope: Scope) -> Iterator[JoinEquality]:

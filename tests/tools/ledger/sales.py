@@ -75,5 +75,5 @@ def keep(database: Database, sql: str, **more: Any) -> Ledger:
 
 
 def lost(ledger: Ledger) -> dict[str, int]:
-    """The rows that each join leaves out."""
-    return {join.table: join.lost for join in ledger.joins if not join.kept and not join.ones}
+    """The rows that each join leaves out, where they are counted."""
+    return {join.table: join.lost for join in ledger.joins if join.lost is not None and not (join.kept or join.ones)}

@@ -140,3 +140,12 @@ def test_what_cannot_be_run_in_time_is_not_counted(sales: Database) -> None:
         "the rows of product that are left out: its time was over",
         "variants of product.kind: its time was over",
     )
+
+
+def test_an_equality_beside_the_key_of_partners_is_a_condition(sales: Database) -> None:
+    joined = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id {} p.kind = s.shop"
+    beside, after = (keep(sales, joined.format(word)) for word in ("AND", "WHERE"))
+    assert (beside.joins, beside.line) == (after.joins, after.line)
+    assert [(join.lost, join.rows) for join in beside.joins] == [(4, 20)]
+    whole = keep(sales, "SELECT COUNT(*) FROM sale s JOIN label l ON l.product_id = s.product_id AND l.lang = s.shop")
+    assert [join.lost for join in whole.joins] == [20]  # it is a part of the key
