@@ -20,7 +20,7 @@ from ...errors import DatabaseUnavailable
 from ..quoting import quote
 from ..server.address import redact_message
 from .notices import MISSING, NoticeCollector
-from .rows import can_be_column_name, find_header_row, is_filled, is_note_sheet, is_number, join_titles
+from .rows import can_be_column_name, find_header_row, is_filled, is_note_sheet, is_number, join_titles, may_be_cells
 from .sources import make_column_names, make_table_name, number_repeated_names
 from .strays import clean_rows
 
@@ -47,6 +47,9 @@ _AS_EMPTY, _AS_TEXT = "read as empty cells", "kept, and the column as text"
 
 class _Code(str):
     """A number as its format shows it, with leading zeros."""
+
+    def read_number(self) -> int:
+        return int("".join(filter(str.isdigit, self)))
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ def _is_header(noticing: NoticeCollector, rows: Sequence[Sequence[Any]]) -> bool
     is_named = (is_likely or is_rising) != noticing.is_guess_reversed("header")
     if not is_named:
         noticing.add("header", "the columns have no names: the first row is read as data")
-    elif not is_likely:
+    elif not is_likely or may_be_cells(first, below):
         noticing.add("header", "the first row is read as the columns' names, but could be a row")
     return is_named
 
@@ -205,7 +208,7 @@ def _build_column_series(values: Sequence[Any], name: str, noticing: NoticeColle
         is_turned = noticing.is_guess_reversed("numbers")
         decision = "read as numbers, as you said" if is_turned else "kept as text"
         noticing.add("codes", f"numbers shown with leading zeros are {decision}", name, turned_by="numbers")
-        read = (lambda code: int(re.sub(r"\D", "", code))) if is_turned else str
+        read = _Code.read_number if is_turned else str
         cells = [read(value) if isinstance(value, _Code) else value for value in cells]
     words = {value for value in cells if isinstance(value, str)}
     if words and words.issubset(MISSING) and not all(value is None or value in words for value in cells):
