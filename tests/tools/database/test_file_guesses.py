@@ -67,6 +67,7 @@ duckdb = pytest.importorskip("duckdb")
         ("a,n\nx,1.5\ny,NaN\nz,2.5\nw,nan\n", "missing", "count(*) FILTER (n > 2)", 1, 3),
         ("1,x\n2,y\n", "header", "count(*)", 2, 1),
         ("Ann,Smith,Rome\n", "header", "count(*)", 0, 1),
+        ("ann@x.ch,Bern\nbob@y.ch,Basel\n", "header", "count(*)", 1, 2),
     ],
 )
 def test_a_guess_is_turned_by_a_word(

@@ -127,7 +127,7 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
             ("kept totals",),
         ),
         ("e,y,n\nWorld,2020,100\nA,2020,40\nB,2020,60\nWorld,2021,110\nA,2021,45\nB,2021,60\n", ()),
-        ("a,qty\na,12\nb,about 5\nc,n/a\nd,7\ne,1.2k\nf,12 kg\n", ("numbers as text",)),
+        ("k,qty\na,12\nb,about 5\nc,n/a\nd,7\ne,1.2k\nf,12 kg\n", ("numbers as text",)),
         ("a,n\nA,10\nB,<5\nC,*\nD,12\nE,c\n", ("numbers as text",)),
         ("a,film\nA,Jaws\nB,1984\nC,Aliens\nD,300\nE,Up\nF,Heat\n", ()),
         ("s,t,p\n(s),(°C),(%)\n0,20.1,101\n1,20.5,102\n", ("headers",)),
@@ -180,6 +180,9 @@ def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> 
         ("note,n\nSource: a,1\nSource: b,2\nragged\n", ("lines",)),
         ("region,n\nN,10\nS,21\n\nFebruary,\nregion,n\nN,11\nS,22\n", ("headers", "headers")),
         ("n,n,a\n1,2,x\n3,4,y\n", ("names",)),
+        ("Meier,Bern,active\nKunz,Genf,left\nRoth,Zug,active\n", ("header",)),
+        ("Email,Town\nann@x.ch,Bern\nbob@y.ch,Basel\n", ()),
+        ("name,city\nAnn,Rome\nBob,Oslo\n", ()),
         ("s,temp\nA,-999\nA,3.5\nB,4.1\nB,-999\n", ("placeholders",)),
         ("s,price\nA,999\nA,350\nB,410\n", ()),  # not far from the others
         ("s,until\nA,2024-01-01\nA,9999-12-31\nB,2023-05-05\nB,1900-01-01\n", ("placeholders", "placeholders")),

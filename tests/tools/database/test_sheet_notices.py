@@ -106,3 +106,18 @@ def test_a_first_row_that_is_no_header_is_read_and_told(
             count = rows if not turned else 5 - rows
             assert database.execute("SELECT count(*) FROM t").rows == ((count,),)
             assert ("header" in [each.kind for each in database.notices]) == (told or bool(turned))
+
+
+def test_numbers_shown_with_leading_zeros_are_codes(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["zip", "phone", "n"], [1067, 5551234, 10], [12345, 15559876, 20], ["Total", None, 30]):
+        book.active.append(row)
+    for row in book.active.iter_rows(min_row=2):
+        for cell, form in zip(row, ("00000", r"000\-0000", "00"), strict=True):
+            cell.number_format = form
+    book.save(tmp_path / "t.xlsx")
+    read = {(): (("01067", "555-1234", 10), ("12345", "1555-9876", 20)), ("numbers",): ((1067, 5551234, 10),)}
+    for turned, rows in read.items():
+        with Database.open(tmp_path / "t.xlsx", otherwise=turned) as database:
+            assert [each.column for each in database.notices if each.turned_by == "numbers"] == ["zip", "phone"]
+            assert database.execute("SELECT * FROM Sheet").rows[: len(rows)] == rows

@@ -29,6 +29,7 @@ _PAGE = re.compile(
     r"\W*(?:page|seite|blatt|p[aá]gina|pagina|sida|side|strona|p[.]|p[aá]g[.])\s*\d+(?:\s*(?:of|von|de|di|sur|van|av|z|/)\s*\d+)?\W*",
     re.IGNORECASE,
 )
+_CAPITAL = "^A"  # how names and cells may begin
 _WORDS = 4  # of the shortest sentence
 _NOTES = 50  # rows of the longest sheet of notes
 _NUMERIC = re.compile(r"[-+\u2212]?[\d.,\s]*\d%?")
@@ -98,6 +99,31 @@ def can_be_column_name(cell: object) -> bool:
     if isinstance(cell, str):
         return not is_number(cell) or (cell.strip().isdigit() and int(cell) in YEARS)
     return isinstance(cell, int) and not isinstance(cell, bool) and cell in YEARS
+
+
+def may_be_cells(names: Cells, rows: Sequence[Cells]) -> bool:
+    """Whether names read as the rows below: by a value or signs of theirs, or nothing differs."""
+    are_alike, are_plain = False, True
+    for name, *below in zip(names, *(row for row in rows if len(row) == len(names) and row != names), strict=True):
+        cells = [str(cell) for cell in below if is_filled(cell)]
+        if not cells or not is_filled(name):
+            continue
+        if not isinstance(name, str) or is_number(name):
+            return False  # years stand above numbers
+        own, (first, *others) = _find_signs(name), map(_find_signs, cells)
+        common = first.intersection(*others)
+        if not common <= own:
+            return False
+        are_alike |= name in cells or bool(common - {_CAPITAL})
+        are_plain &= len({*cells}) == len(cells) and own == common == first.union(*others)
+    return are_alike or are_plain
+
+
+def _find_signs(cell: object) -> set[str]:
+    """Return the signs of a cell but letters, each digit as 0; and how it begins."""
+    text = str(cell).strip()
+    signs = {"0" if sign.isdigit() else sign for sign in text if not sign.isalpha() and sign not in " -"}
+    return signs | ({_CAPITAL} if text[:1].isupper() else {"^0"} if text[:1].isdigit() else set())
 
 
 def join_titles(rows: Sequence[Cells]) -> str:

@@ -20,7 +20,7 @@ from ...errors import DatabaseUnavailable
 from ..quoting import quote
 from ..server.address import redact_message
 from .notices import MISSING, NoticeCollector
-from .rows import can_be_column_name, find_header_row, is_filled, is_note_sheet, is_number, join_titles
+from .rows import can_be_column_name, find_header_row, is_filled, is_note_sheet, is_number, join_titles, may_be_cells
 from .sources import make_column_names, make_table_name, number_repeated_names
 from .strays import clean_rows
 
@@ -40,7 +40,16 @@ _FLAWS = (
     ("hidden", re.compile(rb'<(?:row|col) [^>]*\bhidden="(?:1|true)"'), "hidden rows or columns are read too"),
 )  # fmt: skip
 """What is wrong with a sheet if its part of the file matches a pattern."""
+# A number's format that shows leading zeros: 00000, 000-0000, and what stands around its zeros.
+_CODE_FORMAT, _QUOTED = re.compile(r"00+(?:[-\s]0+)*"), re.compile(r'\\(.)|"([^"]*)"')
 _AS_EMPTY, _AS_TEXT = "read as empty cells", "kept, and the column as text"
+
+
+class _Code(str):
+    """A number as its format shows it, with leading zeros."""
+
+    def read_number(self) -> int:
+        return int("".join(filter(str.isdigit, self)))
 
 
 @dataclass(frozen=True)
@@ -118,7 +127,7 @@ def _is_header(noticing: NoticeCollector, rows: Sequence[Sequence[Any]]) -> bool
     is_named = (is_likely or is_rising) != noticing.is_guess_reversed("header")
     if not is_named:
         noticing.add("header", "the columns have no names: the first row is read as data")
-    elif not is_likely:
+    elif not is_likely or may_be_cells(first, below):
         noticing.add("header", "the first row is read as the columns' names, but could be a row")
     return is_named
 
@@ -137,6 +146,7 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
             # What openpyxl drops, such as rules for entering data, is nothing that is read here.
             warnings.simplefilter("ignore")
             book = load(path, read_only=True, data_only=True)
+            has_codes = any(map(_find_code_format, book._number_formats))  # reading formats takes time
             try:
                 if (count := len(book.worksheets)) > _MOST_SHEETS:
                     problem = f"it has {count:,} sheets, and at most {_MOST_SHEETS} are read: {advice}"
@@ -144,7 +154,8 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
                 for sheet in book.worksheets:
                     # What a sheet says of its size need not be true.
                     sheet.reset_dimensions()
-                    rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=True)
+                    rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=not has_codes)
+                    rows = (tuple(map(_read_cell, row)) for row in rows) if has_codes else rows
                     filled = [next(rows, ())]
                     for row in rows:  # of empty rows one tells what it parts
                         filled += [row] if any(map(is_filled, row)) else [()] if filled[-1] else []
@@ -158,6 +169,23 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
     except Exception as error:  # noqa: BLE001 - a damaged workbook makes openpyxl fail anywhere
         reason = redact_message(f"{type(error).__name__}: {error}")
         raise DatabaseUnavailable(f"the workbook {path} cannot be read: {reason}: {advice}") from None
+
+
+def _find_code_format(number_format: str) -> str:
+    """Return a number format of zeros only, without its quotes; '' for other formats."""
+    match = _CODE_FORMAT.fullmatch(_QUOTED.sub(r"\1\2", number_format))
+    return match[0] if match else ""
+
+
+def _read_cell(cell: Any) -> Any:
+    """Return a cell's value, or what is shown if that has zeros or signs that the value lacks."""
+    value = cell.value
+    if type(value) is not int or value < 0 or not (form := _find_code_format(cell.number_format)):
+        return value
+    digits = str(value).zfill(count := form.count("0"))
+    start, rest = digits[:-count], iter(digits[-count:])
+    shown = start + "".join(next(rest) if sign == "0" else sign for sign in form)
+    return value if shown == str(value) else _Code(shown)
 
 
 def _build_columns(rows: Sequence[Sequence[Any]], noticing: NoticeCollector) -> dict[str, pandas.Series[Any]]:
@@ -175,7 +203,13 @@ def _build_column_series(values: Sequence[Any], name: str, noticing: NoticeColle
     """Return a column as a series of one type; as text if the values have several types."""
     import pandas
 
-    cells = [value if is_filled(value) else None for value in values]
+    cells: list[Any] = [value if is_filled(value) else None for value in values]
+    if any(isinstance(value, _Code) for value in cells):
+        is_turned = noticing.is_guess_reversed("numbers")
+        decision = "read as numbers, as you said" if is_turned else "kept as text"
+        noticing.add("codes", f"numbers shown with leading zeros are {decision}", name, turned_by="numbers")
+        read = _Code.read_number if is_turned else str
+        cells = [read(value) if isinstance(value, _Code) else value for value in cells]
     words = {value for value in cells if isinstance(value, str)}
     if words and words.issubset(MISSING) and not all(value is None or value in words for value in cells):
         is_turned = noticing.is_guess_reversed("missing")

@@ -24,7 +24,7 @@ from .csv_reader import DATE_TYPES, PADDING, SKIPPING, CsvReader
 from .decoding import copy_as_utf8, detect_file_encoding, measure_decompressed_size, open_decompressed_file
 from .entries import TableEntry, make_column_schema, make_file_entry
 from .notices import LOOKED_AT, MISSING, NoticeCollector
-from .rows import can_be_column_name, find_header_row, is_number, join_titles
+from .rows import can_be_column_name, find_header_row, is_number, join_titles, may_be_cells
 from .sources import TableFile, kind_of, make_column_names
 from .strays import clean_rows
 
@@ -302,9 +302,10 @@ def _detect_header_line(first: CsvReader, head: Sequence[str], noticing: NoticeC
     row = rows[0] if rows else []
     is_header = _is_header(first, rows)
     is_named = is_header != noticing.is_guess_reversed("header")
+    is_unclear = not first.typed_count and may_be_cells(row, rows[1:])
     if not is_named:
         noticing.add("header", "the columns have no names: the first line is read as data")
-    elif len(rows) == 1 or not first.has_header or not all(map(can_be_column_name, row)):
+    elif not first.has_header or not all(map(can_be_column_name, row)) or is_unclear:
         noticing.add("header", "the first line is read as the columns' names, but could be a row")
     if is_named == first.has_header:
         return first
