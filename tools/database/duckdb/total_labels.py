@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from importlib.resources import files
+from statistics import mean, median, pstdev, pvariance, stdev, variance
 
 from .rows import MONTH, Cells, find_texts, fold_cell
 
@@ -26,11 +27,13 @@ def _compile_labels() -> tuple[str, ...]:
     return totals, plain, patterns["signs"], rf"(?:{measures})(?:[\s:(].*)?", rf"\b(?:{patterns['taxes']})(?!\w)"
 
 
-MEASURES: dict[str, Callable[[list[Decimal]], Decimal | int]] = {
-    "means": lambda numbers: sum(numbers, Decimal()) / len(numbers),
-    "minima": min,
-    "maxima": max,
-    "counts": len,
+MEASURES: dict[str, Sequence[Callable[[list[Decimal]], Decimal | int]]] = {
+    "means": (mean,),
+    "medians": (median,),
+    "spreads": (stdev, pstdev, variance, pvariance),
+    "minima": (min,),
+    "maxima": (max,),
+    "counts": (len,),
 }
 TOTAL, PLAIN_TOTAL, TOTAL_SIGN, MEASURE, TAX = (re.compile(pattern, re.IGNORECASE) for pattern in _compile_labels())
 LONGEST_LABEL = 30  # characters of the longest label of a total
@@ -61,8 +64,9 @@ def fold_group(cell: object) -> str:
     return fold_cell(cell).strip(" \t:.,()/-–—_")
 
 
-def name_measure(row: Cells) -> str:
-    """Return the measure by which the first text of a row is labelled; '' if by none."""
+def name_measure(row: Cells, *, is_alone: bool = False) -> str:
+    """Return the measure that the first text of a row names, with nothing else if `is_alone`."""
     label = next((str(row[place]) for place in find_texts(row)), "")
     match = MEASURE.fullmatch(label.strip(" \t:*\u00a0")) if len(label) <= LONGEST_LABEL else None
-    return next((name for name, word in match.groupdict().items() if word), "") if match else ""
+    words = match.groupdict().items() if match else ()
+    return next((name for name, word in words if word and (not is_alone or (match and word == match[0]))), "")

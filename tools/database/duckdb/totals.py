@@ -25,9 +25,11 @@ _TOLD = 9  # texts of rows that are told one by one
 _COMPARED = 5_000_000  # cells of all pairs of totals; where there are more, their label is a category's name
 LABELLED = ("is labelled as a total", "are labelled as totals")
 _MEASURED = (
-    "is labelled as a mean, minimum, maximum or count and equals that of rows above",
-    "are labelled as means, minima, maxima or counts and equal those of rows above",
+    "is labelled as a mean, minimum, maximum, count or the like and equals that of rows above",
+    "are labelled as means, minima, maxima, counts or the like and equal those of rows above",
 )
+_NOT_MEASURED = tuple(f"{verb} labelled as a mean or the like, not that of the rows above" for verb in ("is", "are"))
+_NAMES = ("minima", "maxima", "counts")  # a person may be called Max
 _SUMS = ("is labelled as a total and equals", "are labelled as totals and equal")
 TOO_MANY = "too many to compare with the rows above"
 
@@ -196,8 +198,11 @@ class TotalRows:
         if is_small and (means := self._find_group_means(measures)):
             self._places = [at for at in self._places if at not in means]
             self._add_kept_rows(means, *(f"{verb} the mean of a group of rows" for verb in ("equals", "equal")))
-        # A person may be called Max.
-        if measures and (len(last) > 1 or names[min(measures)] == "means"):
+        others = {at for at in set(last) - measures if name_measure(self._rows[at], is_alone=True) not in ("", *_NAMES)}
+        if is_small and others:
+            self._places = [at for at in self._places if at not in others]
+            self._add_kept_rows(others, *_NOT_MEASURED)
+        if measures and (len(last) > 1 or names[min(measures)] not in _NAMES):
             text = format_row_count(len(measures), *_MEASURED)
             noticing.add("totals", text + format_decision(noticing.is_guess_reversed("totals")))
             return measures
@@ -226,7 +231,9 @@ class TotalRows:
             cells = (self._rows[other][place] for other in above if place < len(self._rows[other]))
             numbers = [value for cell in cells if (value := parse_cell_number(cell, mark)) is not None]
             digit = Decimal(1).scaleb(int(number.as_tuple().exponent))
-            return len(numbers) > 1 and abs(MEASURES[name](numbers) - number) <= digit / 2 + FLOAT
+            return len(numbers) > 1 and any(
+                abs(measure(numbers) - number) <= digit / 2 + FLOAT for measure in MEASURES[name]
+            )
 
         for mark in ".,":
             parsed_cells = ((place, parse_cell_number(cell, mark)) for place, cell in enumerate(self._rows[at]))
