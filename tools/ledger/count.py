@@ -25,7 +25,6 @@ from .parts import (
     find_sum,
     get_source_name,
     is_text_column,
-    list_key_columns,
     list_visible_ctes,
     make_case,
     make_count,
@@ -55,7 +54,7 @@ from .path import (
 from .repeated import (
     count_repeated_rows,
     expects_every_row_to_match,
-    has_distinct_partners,
+    find_counting_key,
     refers_by_values,
     sums_for_each_row,
 )
@@ -258,23 +257,6 @@ class _LedgerCounter:
 
     # Rows that joins leave out, and missing values
 
-    def _find_counting_key(self, path: JoinPath) -> exp.Expr | None:
-        """Return the key that counts repeated rows once; None if the joins repeat no row."""
-        run = partial(self._run_select, scope=path.scope)
-        if all(step.has_key or has_distinct_partners(run, step) for step in path.steps):
-            return None
-        if self._count_rows(path) == (rows := self._count_rows(path, until=0)):
-            return None
-        key, *more = list_key_columns(self.query, path.subject)
-        if more or self._count_rows(path, key, until=0) < rows:  # a group's key may be missing
-            raise NotCountedError(f"{self.name(path.subject)} is repeated and has no key of one column")
-        return key
-
-    def _count_rows(self, path: JoinPath, key: exp.Expr | None = None, *, until: int | None = None) -> int:
-        select = path.build_select([make_count([], key)], until=until)
-        ((rows,),) = self._run_select(select, path.scope)
-        return to_int(rows)
-
     def _count_by_inner_join(self, path: JoinPath, outputs: list[exp.Expr], ends: list[exp.Expr]) -> list[int] | None:
         """Return what outputs count, by an inner join.
 
@@ -296,10 +278,12 @@ class _LedgerCounter:
             raise NotCountedError(f"which rows of {', '.join(sorted(self.rls_tables))} may be read depends on who asks")
         columns, value = self._list_grouped_or_averaged_columns(path), find_sum(path)
         columns = [entry for entry in columns if self._may_be_missing(path, *entry)]
-        key = self._find_counting_key(path)
-        if key is None and path.steps:
+        run, nodes, repeating = partial(self._run_select, scope=path.scope), [entry[0].node for entry in columns], path
+        path, key = find_counting_key(self.query, run, path, nodes)
+        if key is None and path.steps and path is repeating:
             self.distinct_sources.append(path.subject)
-        self.may_repeat |= key is not None or any(single.source is not path.subject for single in path.singles)
+        self.may_repeat |= key is not None or path is not repeating
+        self.may_repeat |= any(single.source is not path.subject for single in path.singles)
         if not (path.steps or columns):
             return
         for step in path.steps:

@@ -95,11 +95,20 @@ class JoinStep:
     conditions: tuple[exp.Expr, ...] = ()  # what a partner meets besides
     kept: bool = False  # whether rows without a match stay in the result, as in a LEFT JOIN
     has_key: bool = False  # whether a row has one match at most, as these compare a declared key
+    columns: tuple[exp.Column, ...] = ()  # if given, the source's different values of these are joined, not its rows
 
     @property
     def missing(self) -> exp.Expr:
         """The condition that a row has no match in this join."""
         return self.links[0].end(self.source).is_(exp.Null())
+
+    def copy_source(self) -> exp.Expr:
+        """Return what is joined, for a FROM clause."""
+        node = copy_source_node(self.source)
+        if not self.columns:
+            return node
+        values = select_from(node, *(column.copy() for column in self.columns)).distinct(copy=False)
+        return values.subquery(self.columns[0].args["table"].copy(), copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +199,7 @@ class JoinPath:
             return copy_select_with_outputs(self.scope.select, outputs)
         select = select_from(copy_source_node(self.subject), *(output.copy() for output in outputs))
         for step in self.steps[:until]:
-            join = exp.Join(this=copy_source_node(step.source), side=side)
+            join = exp.Join(this=step.copy_source(), side=side)
             conditions = [link.condition for link in step.links if link.condition is not None]
             if conditions:
                 join.set("on", exp.and_(*conditions, *step.conditions))

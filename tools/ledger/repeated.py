@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 from sqlglot import exp
 
 from ..database.table import Cell
 from ..sql.query import Query
 from ..sql.scope import QuerySource, copy_select_with_outputs, copy_source_node, select_from
-from .parts import list_key_columns, make_count, may_leave_out_rows, to_int
+from .parts import get_source_name, list_key_columns, make_count, may_leave_out_rows, to_int
 from .passed import find_passed_column, iterate_passing_sources
 from .path import (
     CUTTING,
@@ -19,6 +21,7 @@ from .path import (
     JoinStep,
     NotCountedError,
     SingleSource,
+    find_key,
     find_row_table,
 )
 
@@ -33,7 +36,9 @@ def count_repeated_rows(query: Query, run: _Run, path: JoinPath, single: SingleS
     terms = query.resolve_group_by_terms(path.scope) or []
     if not terms and path.scope.select.args.get("group") is not None:
         raise NotCountedError("it groups by several sets of columns")
-    every, rows = _count_rows(query, run, path, single, [])
+    is_keyless = single.source is path.subject and not find_key(query, path.subject) and not query.rules.is_sqlite
+    counts = _count_rows_by_values(run, path) if is_keyless and path.steps and not terms else None
+    every, rows = counts or _count_rows(query, run, path, single, [])
     if every <= rows or not terms:
         return every - rows, rows, True
     _, distinct, *groups = _count_rows(query, run, path, single, terms)
@@ -43,6 +48,60 @@ def count_repeated_rows(query: Query, run: _Run, path: JoinPath, single: SingleS
         return every - rows, rows, True
     # A row that is in several groups may be meant to be, as a song of two genres.
     return every - distinct, distinct, distinct <= rows
+
+
+def find_counting_key(
+    query: Query, run: _Run, path: JoinPath, nodes: Sequence[exp.Expr]
+) -> tuple[JoinPath, exp.Expr | None]:
+    """Return joins and the key that counts a row once; None if they repeat none, or join values.
+
+    These are the different values of what the joins, conditions and further expressions read.
+    """
+
+    def count_rows(path: JoinPath, key: exp.Expr | None = None, *, until: int | None = None) -> int:
+        return to_int(run(path.build_select([make_count([], key)], until=until))[0][0])
+
+    if all(step.has_key or has_distinct_partners(run, step) for step in path.steps):
+        return path, None
+    if count_rows(path) == (rows := count_rows(path, until=0)):
+        return path, None
+    with suppress(NotCountedError):
+        key, *more = list_key_columns(query, path.subject)
+        if not more and count_rows(path, key, until=0) == rows:  # a group's key may be missing
+            return path, key
+    values = _join_values(path, nodes)
+    if count_rows(values) > rows:
+        raise NotCountedError(f"{get_source_name(query, path.subject)} is repeated and has no key of one column")
+    return values, None
+
+
+def _count_rows_by_values(run: _Run, path: JoinPath) -> list[int] | None:
+    """Count joined rows and those that differ without a key; None if values repeat rows too."""
+    values, stays = _join_values(path, []), [*path.list_match_conditions(), *(part.node for part in path.filters)]
+    counts = make_count([], None), make_count(stays, None)
+    ((_, every), (joined, rows)) = ([*map(to_int, run(way.build_select(counts))[0])] for way in (path, values))
+    ((alone,),) = run(path.build_select(counts[:1], until=0))
+    return [every, rows] if joined == to_int(alone) else None
+
+
+def _join_values(path: JoinPath, nodes: Sequence[exp.Expr]) -> JoinPath:
+    nodes = [*nodes, *(part.node for part in path.filters), *(node for step in path.steps for node in step.conditions)]
+    read = [
+        (column, path.query.reference(column)) for node in nodes for column in path.query.find(exp.Column, within=node)
+    ]
+    sides = [side for step in path.steps for link in step.links for side in link.ends]
+    steps = list[JoinStep]()
+    for step in path.steps:
+        columns = [
+            column
+            for source, end in sides
+            if source is step.source
+            for column in path.query.find(exp.Column, within=end)
+        ]
+        columns += [column for column, at in read if at is not None and at.source is step.source]
+        names = {column.name: column for column in columns}
+        steps.append(step if step.has_key else replace(step, columns=tuple(names.values())))
+    return replace(path, steps=tuple(steps))
 
 
 def sums_for_each_row(path: JoinPath, single: SingleSource) -> bool:

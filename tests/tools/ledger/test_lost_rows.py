@@ -662,7 +662,7 @@ def test_who_asks_for_some_rows_misses_none(tmp_path: Path, joined: str) -> None
         assert keep(database, f"SELECT SUM(t.hours) FROM ticket t {joined}").line == ""
 
 
-def test_groups_of_which_one_has_no_key_are_not_counted_by_it(tmp_path: Path) -> None:
+def test_groups_of_which_one_has_no_key_are_counted_by_values(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "g.sqlite")) as connection, connection:
         connection.executescript("""
             CREATE TABLE code (id INTEGER, name TEXT); CREATE TABLE sale (id INTEGER PRIMARY KEY, code_id INTEGER);
@@ -672,5 +672,29 @@ def test_groups_of_which_one_has_no_key_are_not_counted_by_it(tmp_path: Path) ->
     with Database.open(tmp_path / "g.sqlite") as database:
         joined = f"{groups} g JOIN code c ON c.id = g.code_id JOIN code d ON d.id = g.code_id"
         ledger = keep(database, f"SELECT SUM(g.n) FROM {joined}")
-    assert [(join.lost, join.repeated) for join in ledger.joins] == [(None, 3)]
-    assert ledger.not_counted == ("the rows of sale, code, code: sale is repeated and has no key of one column",)
+    assert [(join.lost, join.repeated) for join in ledger.joins] == [(1, 0), (0, 0), (None, 3)]
+
+
+@pytest.mark.parametrize(
+    ("rest", "found", "is_whole"),
+    [
+        ("", [(3, 4, 10)], True),
+        (" WHERE v.n = 1", [(3, 4, 10)], True),
+        (" WHERE r.percent = 10", [], False),  # which of the values is meant is not known
+        (" GROUP BY r.percent", [(3, 0, 10)], False),
+        (" LEFT JOIN shop h ON h.percent = r.percent", [], False),
+    ],
+)
+def test_rows_without_a_key_are_counted_by_values(
+    tmp_path: Path, rest: str, found: list[tuple[int, int, int]], is_whole: bool
+) -> None:
+    with duckdb.connect(str(tmp_path / "v.duckdb")) as connection:
+        connection.execute("""
+            CREATE TABLE visit (shop VARCHAR, n INTEGER); CREATE TABLE rate (shop VARCHAR, percent INTEGER);
+            INSERT INTO visit SELECT 'NSX'[1 + (i % 3)], 1 FROM range(9) t(i); INSERT INTO visit VALUES ('N', 1);
+            INSERT INTO rate VALUES ('N', 10), ('N', 20), ('S', 20); CREATE TABLE shop AS FROM rate;
+        """)
+    with Database.open(tmp_path / "v.duckdb") as database:
+        ledger = keep(database, f"SELECT COUNT(*) FROM visit v JOIN rate r ON r.shop = v.shop{rest}")
+    assert [(join.lost, join.repeated, join.rows) for join in ledger.joins] == found
+    assert (ledger.not_counted == ()) is is_whole
